@@ -86,8 +86,10 @@ function answerFor(
 ): string | undefined {
   if (object.kind === 'Depot') {
     const { items = [], lastPoll } = (object.status ?? {}) as NonNullable<Depot['status']>
-    const found = items.map(({ name, found: count = 0, matched = 0 }) => {
-      return `${name} ${count} versions (${matched} wanted)`
+    const found = items.map(({ name, found: count = 0, matched = 0, message }) => {
+      return message === undefined
+        ? `${name} ${count} versions (${matched} wanted)`
+        : printable(`${name}: ${message}`, 1000)
     })
     const when = lastPoll === undefined ? 'not asked yet' : `at ${lastPoll}`
     return [when, ...found.slice(0, 10)].join('; ')

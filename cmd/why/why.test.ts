@@ -75,6 +75,21 @@ status:
     - ${condition('Ready', 'True', 'Synced', 'it is stored')}
 `,
 )
+writeFileSync(
+  join(dir, 'registry/failing.yaml'),
+  `apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata: {name: failing, namespace: team}
+spec:
+  global: {storageConfig: ${storageConfig}}
+  moduleConfigs: [{name: typo, provider: aws, repoUrl: "https://github.com/acme/tpyo"}]
+status:
+  lastPoll: "2026-01-02T03:04:05Z"
+  items: [{kind: Module, name: typo, message: 'github.com answered with status 404'}]
+  conditions:
+    - ${condition('Ready', 'False', 'SyncFailed', '1 of 1 configs failed; typo: github.com answered with status 404')}
+`,
+)
 const why = (...args: readonly string[]) =>
   runProgram(dir, ['why', ...args, '--manifests', 'registry'])
 
@@ -129,4 +144,12 @@ it.each([
   const { status, stderr } = await why(...args)
   expect(status).toBe(2)
   expect(stderr).toContain(message)
+})
+
+it('shows the Depot that asks for a module which upstream never had', async () => {
+  const { stdout, status } = await why('team/typo')
+  expect(stdout).toContain('Depot team/failing\n')
+  expect(stdout).toContain('at 2026-01-02T03:04:05Z; typo: github.com answered with status 404\n')
+  expect(stdout).toContain('mend it:')
+  expect(status).toBe(0)
 })

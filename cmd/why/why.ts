@@ -1,4 +1,4 @@
-import { normalizeVersion, type Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { type Depot, normalizeVersion, type Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { closest, OptionsError, type WhyCommandOptions } from '../../pkg/base/options/options.ts'
 import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
 import { explainAddress } from '../explain/explain.ts'
@@ -28,7 +28,8 @@ export async function why(
   }
   await using records = await openRecords(options, [namespace])
   const { objects, folder } = records
-  const found = find(objects, namespace, name, system)
+  const named = find(objects, namespace, name, system)
+  const found = named.length > 0 ? named : depotsAskingFor(objects, namespace, name)
   if (found.length === 0) throw nothingOf(objects, namespace, name)
   const versions = found.flatMap((object) => versionsOf(objects, object, version))
   if (version !== undefined && versions.length === 0) {
@@ -60,6 +61,14 @@ function find(
       if (system !== undefined && config?.provider !== system) return false
       return object.metadata.name === name || (object.kind !== 'Version' && config?.name === name)
     })
+}
+
+/** The Depots with a config of a name, from which they have not created an object yet. */
+function depotsAskingFor(objects: Objects, namespace: string, name: string): StoredObject[] {
+  return objects.list('Depot', { namespace }).filter(({ spec }) => {
+    const { moduleConfigs = [], providerConfigs = [] } = spec as Depot['spec']
+    return [...moduleConfigs, ...providerConfigs].some((config) => config.name === name)
+  })
 }
 
 /** The Versions of a number. Without a number, those that have a problem. */
