@@ -124,7 +124,9 @@ function decidedFor(object: StoredObject): string {
   const counts =
     versionCounts &&
     `${versionCounts.wanted} wanted, ${versionCounts.synced} stored, ${versionCounts.failed} failed`
-  const skips = skipped.slice(0, 3).map(({ version, message }) => `skipped ${version}: ${message}`)
+  // A Depot counts what its Modules and Providers list.
+  const listed = object.kind === 'Depot' ? [] : skipped.slice(0, 3)
+  const skips = listed.map(({ version, message }) => `skipped ${version}: ${message}`)
   const told = conditionsOf(object)
     .filter(
       ({ type, status }) =>

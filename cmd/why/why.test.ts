@@ -86,6 +86,8 @@ spec:
 status:
   lastPoll: "2026-01-02T03:04:05Z"
   items: [{kind: Module, name: typo, message: 'github.com answered with status 404'}]
+  retained: 0
+  skipped: 0
   conditions:
     - ${condition('Ready', 'False', 'SyncFailed', '1 of 1 configs failed; typo: github.com answered with status 404')}
 `,
