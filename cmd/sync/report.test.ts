@@ -17,6 +17,32 @@ it('sums up how many versions are held back', async () => {
   expect(outcomeOf(scene.objects, { stored: 0, removed: 0 }, undefined)).toBe('2 held back')
 })
 
+it('says why objects failed whose status has no reason, and names those of a shared line once', async () => {
+  const { scene } = await sceneInFolder()
+  const url = 'https://git.test/vpc.git'
+  const tags = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'].map((one) => [`v${one}`, one])
+  scene.upstream.repository(url, Object.fromEntries(tags) as Record<string, string>)
+  const full = new FillError('StorageFailed', 'the archive storage is full')
+  for (const [tag = ''] of tags) scene.upstream.faults.set(`fetch ${url} ${tag}`, full)
+  await scene.write('Depot', 'main', {
+    global: { storageConfig: { fileSystem: { directoryPath: 'depot' } } },
+    moduleConfigs: [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }],
+  })
+  await scene.run()
+  const unwritten = ['dns-1-0-0', 'dns-1-1-0'].map(
+    (name) => [`Version ${scene.namespace}/${name}`, 'ENOSPC: no space left on device'] as const,
+  )
+  const failing = new Map([
+    ...scene.failing().map((title) => [title, 'told already'] as const),
+    ...unwritten,
+  ])
+  const problems = problemsOf(scene.objects as FolderObjects, failing)
+  expect(problems).toEqual([
+    expect.stringMatching(/^Version team\/vpc-.* and 2 more: the archive storage is full$/),
+    'Version team/dns-1-0-0, team/dns-1-1-0: ENOSPC: no space left on device',
+  ])
+})
+
 it('names up to three failed configs of a Depot, and how many more there are', async () => {
   const { scene } = await sceneInFolder()
   const failing = ['dns', 'gke', 'rds', 'vpc']

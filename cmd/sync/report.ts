@@ -37,23 +37,44 @@ export function trackProgress(objects: Objects, line: StatusLine, tally: RunTall
   })
 }
 
-/** Lists the problems, and the removals that a person has to confirm. Objects with the same problem share a line. */
-export function problemsOf(objects: FolderObjects): string[] {
+/**
+ * Lists the problems, and the removals that a person has to confirm. Objects with the same problem share a line.
+ *
+ * @param failing objects whose work failed, with its errors; if the folder is full, their statuses could not be written
+ */
+export function problemsOf(
+  objects: FolderObjects,
+  failing: ReadonlyMap<string, string> = new Map(),
+): string[] {
   const told = kinds.flatMap((kind) => objects.list(kind)).flatMap((object) => problemsIn(object))
   const failed = new Set(told.map(({ object }) => object.metadata.uid))
-  const own = told.filter(({ object }) => !repeatsChildren(objects, object, failed))
-  const byMessage = Map.groupBy(own, ({ object, message }) => `${object.kind} ${message}`)
+  const titles = new Set(told.map(({ object }) => titleOf(object)))
+  const own = told
+    .filter(({ object }) => !repeatsChildren(objects, object, failed))
+    .map(({ object, message }) => [titleOf(object), message] as const)
+  const untold = [...failing].filter(([title]) => !titles.has(title))
+  const byMessage = Map.groupBy([...own, ...untold], ([title, message]) => {
+    return `${partsOf(title).kind} ${message}`
+  })
   const unready = [...byMessage.values()].map((group) => {
-    const [first] = group
-    const names = group.map(({ object }) => `${object.metadata.namespace}/${object.metadata.name}`)
+    const [[title, message] = ['', '']] = group
+    const names = group.map(([one]) => partsOf(one).name)
     const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
-    const subject = `${first?.object.kind} ${names.slice(0, 3).join(', ')}${more}`
+    const subject = `${partsOf(title).kind} ${names.slice(0, 3).join(', ')}${more}`
     // A person may have written the status.
-    return `${subject}: ${printable(first?.message ?? '', 1000)}`
+    return `${subject}: ${printable(message, 1000)}`
   })
   const mistakes = objects.mistakes().map((mistake) => printable(mistake, 1000))
   if (objects.unreadable() === undefined) return [...unready, ...mistakes]
   return [...unready, ...mistakes, 'no archive was removed, because not everything can be read']
+}
+
+const titleOf = ({ kind, metadata }: StoredObject): string =>
+  `${kind} ${metadata.namespace}/${metadata.name}`
+
+function partsOf(title: string): { readonly kind: string; readonly name: string } {
+  const at = title.lastIndexOf(' ')
+  return { kind: title.slice(0, at), name: title.slice(at + 1) }
 }
 
 function problemsIn(object: StoredObject) {

@@ -138,11 +138,7 @@ async function once(
     line.print(`${summaryOf(objects)}; stopped, run the same command again to go on`)
     return 128 + constants.signals[ended]
   }
-  const explained = problemsOf(objects)
-  const unexplained = failing
-    .filter((key) => !explained.some((text) => text.includes(key.slice(key.indexOf(' ') + 1))))
-    .map((key) => `${key}: failed, --log-level=info says why; run it again`)
-  const problems = [...explained, ...unexplained]
+  const problems = problemsOf(objects, failing)
   const outcome = outcomeOf(objects, tally, nextTryMs)
   const summary = summaryOf(objects)
   if (options.output === 'json') {

@@ -39,8 +39,8 @@ interface Compared {
   readonly objects: Objects
   readonly isAsked: (ref: StoredRef) => boolean
   readonly outlooks: ReadonlyMap<string, VersionOutlook>
-  /** Objects whose last work failed. */
-  readonly failing: readonly string[]
+  /** Objects whose last work failed, with its errors. */
+  readonly failing: ReadonlyMap<string, string>
   readonly apiGroup: string
 }
 
@@ -54,9 +54,9 @@ export function changesBetween(compared: Compared): PlannedChange[] {
   ]
   const merged = mergedVersions(changes)
   const failed = new Set(merged.filter(({ action }) => action === 'fail').map(idOf))
-  const unexplained = failing
-    .filter((id) => !failed.has(id) && !id.startsWith('Version ') && !id.startsWith('Depot '))
-    .map((id) => failedChange(id))
+  const unexplained = [...failing]
+    .filter(([id]) => !failed.has(id) && !id.startsWith('Version ') && !id.startsWith('Depot '))
+    .map(([id, message]) => failedChange(id, message))
   return [...merged, ...unexplained].toSorted(inOrder)
 }
 
@@ -67,10 +67,10 @@ export function exceptedChange(decision: PolicyDecision): PlannedChange {
   return { action: 'except', ...object, versions: [version], message }
 }
 
-function failedChange(id: string): PlannedChange {
+function failedChange(id: string, message: string): PlannedChange {
   const [, kind = '', namespace = '', name = ''] = /^(\w+) (.*)\/(.*)$/.exec(id) ?? []
   const known = plannedKinds.find((one) => one === kind) ?? 'Depot'
-  return { action: 'fail', kind: known, namespace, name, message: '--log-level=info says why' }
+  return { action: 'fail', kind: known, namespace, name, message }
 }
 
 function removedChange(object: StoredObject): PlannedChange {

@@ -236,7 +236,7 @@ describe('work that fails', () => {
     const waitsMs = startedMs.slice(1).map((ms, index) => ms - (startedMs[index] ?? 0))
     const doubled = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((seconds) => seconds * 1000)
     expect(waitsMs).toEqual([...doubled, 900_000, 900_000])
-    expect([...queue.failing]).toEqual(['a'])
+    expect([...queue.failing]).toEqual([['a', 'unavailable']])
 
     fails = false
     await vi.advanceTimersByTimeAsync(900_000)
@@ -262,7 +262,7 @@ describe('work that fails', () => {
     })
     queue.add('a', 'user')
     await vi.advanceTimersByTimeAsync(1_000)
-    expect([...queue.failing]).toEqual(['a'])
+    expect([...queue.failing.keys()]).toEqual(['a'])
     queue.add('a', 'user')
     await vi.advanceTimersByTimeAsync(1_500)
     expect(delays).toHaveLength(3)

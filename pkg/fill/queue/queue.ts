@@ -92,7 +92,8 @@ export class Queue {
   readonly #again = new Map<string, Priority>()
   /** How often in a row the work on a key has failed. */
   readonly #failures = new Map<string, number>()
-  readonly #failing = new Set<string>()
+  /** The errors of their last work. */
+  readonly #failing = new Map<string, string>()
   /** Failed keys that `idle` waits for. */
   readonly #retried = new Set<string>()
   readonly #stop = new AbortController()
@@ -119,14 +120,14 @@ export class Queue {
     })
   }
 
-  /** Keys whose last work failed. */
-  get failing(): ReadonlySet<string> {
+  /** Keys whose last work failed, with its errors. */
+  get failing(): ReadonlyMap<string, string> {
     return this.#failing
   }
 
   /** When a failed key is tried next, in milliseconds since 1970; undefined if none is due. */
   get nextTryMs(): number | undefined {
-    const due = [...this.#failing].flatMap((key) => this.#due.get(key)?.atMs ?? [])
+    const due = [...this.#failing.keys()].flatMap((key) => this.#due.get(key)?.atMs ?? [])
     return due.length === 0 ? undefined : Date.now() - performance.now() + Math.min(...due)
   }
 
@@ -225,7 +226,8 @@ export class Queue {
     const { kind, log, random = Math.random, tries = 1 } = this.#options
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
-    this.#failing.add(key)
+    const message = messageOf(error)
+    this.#failing.set(key, message)
     this.#metrics.retries.inc({ kind })
     const delayMs = retryAfterOf(error) ?? backoffMs({ ...backoff, random }, failures)
     const reason = error instanceof Error && 'reason' in error ? error.reason : undefined
@@ -234,7 +236,7 @@ export class Queue {
       this.#retried.add(key)
     }
     log.warn(
-      { kind, key, failures, delayMs, reason, error: messageOf(error), cause: causeOf(error) },
+      { kind, key, failures, delayMs, reason, error: message, cause: causeOf(error) },
       'work on an object failed, Depot tries again',
     )
     this.addAfter(key, delayMs)

@@ -114,7 +114,7 @@ export class Scene {
   }
 
   failing(): string[] {
-    return this.#running?.sync.failing() ?? []
+    return [...(this.#running?.sync.failing().keys() ?? [])]
   }
 
   async stop(): Promise<void> {

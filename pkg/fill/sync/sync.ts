@@ -79,8 +79,8 @@ export { notePublication } from './version/upload.ts'
 export interface Sync {
   /** Resolves when nothing is left to do now; work that is due later does not count. */
   idle(): Promise<void>
-  /** Objects whose last work failed and is tried again, such as `Version platform/vpc-1-2-0`. */
-  failing(): string[]
+  /** Objects whose last work failed and is tried again, such as `Version platform/vpc-1-2-0`, with its errors. */
+  failing(): Map<string, string>
   /** When the next of them is tried, in milliseconds since 1970. */
   nextTryMs(): number | undefined
   /**
@@ -126,10 +126,16 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
         for (const queue of all) await queue.idle()
       }
     },
-    failing: () => [
-      ...[...queues].flatMap(([kind, { failing }]) => [...failing].map((key) => `${kind} ${key}`)),
-      ...Array.from(leaving.failing, (id) => `Removal of ${nameOfRemoval(context, id)}`),
-    ],
+    failing: () => {
+      const titled = [...queues].flatMap(([kind, { failing }]) =>
+        Array.from(failing, ([key, error]) => [`${kind} ${key}`, error] as const),
+      )
+      const removals = Array.from(
+        leaving.failing,
+        ([id, error]) => [`Removal of ${nameOfRemoval(context, id)}`, error] as const,
+      )
+      return new Map([...titled, ...removals])
+    },
     nextTryMs: () => {
       const times = [...queues.values()].flatMap((queue) => queue.nextTryMs ?? [])
       return times.length === 0 ? undefined : Math.min(...times)
