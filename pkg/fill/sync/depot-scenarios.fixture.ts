@@ -98,6 +98,26 @@ export function depotScenarios(scene: () => Scene): void {
       expect(scene().condition('Depot', 'main', 'Conflict')).toMatchObject({ status: 'False' })
     })
 
+    it.each(['hands over', 'deletes'])(
+      'goes on at once when a person %s a resource of another owner',
+      async (how) => {
+        scene().upstream.repository(url, tags('v1.0.0'))
+        const spec = { moduleConfig: { name: 'vpc', storageConfig }, versions: [] }
+        await scene().write('Module', 'vpc', spec)
+        await write([config('vpc')])
+        await scene().begin()
+        await scene().idle()
+        expect(listed('vpc')).toEqual([])
+        const ref = { kind: 'Module', namespace: scene().namespace, name: 'vpc' } as const
+        if (how === 'deletes') await scene().objects.delete(ref)
+        else {
+          const annotations = { 'depot.internal/adopt': 'main' }
+          await scene().objects.patch(ref, { metadata: { annotations } })
+        }
+        await eventually(() => expect(listed('vpc')).toEqual(['v1.0.0']))
+      },
+    )
+
     it('reverts edits of its resources', async () => {
       scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0'))
       await write([config('vpc')])

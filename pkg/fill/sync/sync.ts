@@ -5,11 +5,12 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Provider, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Depot, Provider, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import {
   type ObjectKind,
+  type Objects,
   refOf,
   type StoredObject,
   type StoredRef,
@@ -342,14 +343,27 @@ function* affectedBy(
   if (!isOwn) return
   const label = depotLabel(apiGroup)
   if (ref.kind === 'Module' || ref.kind === 'Provider') {
-    const depots = new Set([before?.metadata.labels[label], after?.metadata.labels[label]])
-    for (const name of depots) {
+    const adopting = after?.metadata.annotations[`${apiGroup}/adopt`]
+    const conflicts = after === undefined ? depotsInConflict(objects, namespace) : []
+    const owners = [before, after].map((one) => one?.metadata.labels[label])
+    for (const name of new Set([...owners, adopting, ...conflicts])) {
       if (name !== undefined) yield [{ kind: 'Depot', namespace, name }, 'user']
     }
   }
   if (ref.kind !== 'Depot' || after !== undefined) return
   const filter = { namespace, label: { name: label, value: ref.name } }
   for (const parent of parentsIn(objects, filter)) yield [refOf(parent), 'user']
+}
+
+/** The Depots that wait until a resource of another owner is theirs, or is gone. */
+function depotsInConflict(objects: Objects, namespace: string): string[] {
+  return objects
+    .list('Depot', { namespace })
+    .filter(({ status }) => {
+      const { conditions = [] } = (status ?? {}) as NonNullable<Depot['status']>
+      return conditions.some((one) => one.type === 'Conflict' && one.status === 'True')
+    })
+    .map(({ metadata }) => metadata.name)
 }
 
 /** Whether the registry or the config of a Provider names another source repository. */
