@@ -9,13 +9,17 @@ import { startServer } from '../hack/testbed/server/server.ts'
 
 const samples = join(import.meta.dirname, '../config/samples')
 const schemathesis = inject('schemathesis')
+/** Each run has other examples. `DEPOT_E2E_SEED` repeats those of one. */
+const seed = Number(process.env['DEPOT_E2E_SEED'] || Date.now() % 1_000_000)
+/** `DEPOT_E2E_EXAMPLES=100` raises the number for each endpoint, besides those of its document and of its limits. */
+const examples = Number(process.env['DEPOT_E2E_EXAMPLES'] || 30)
 const checks = [
-  ...'run --checks all --phases examples,coverage,fuzzing --max-examples 100 --seed 6'.split(' '),
-  ...'--continue-on-failure --no-color'.split(' '),
+  ...'run --checks all --phases examples,coverage,fuzzing'.split(' '),
+  ...`--max-examples ${examples} --seed ${seed} --continue-on-failure --no-color`.split(' '),
 ]
 
 it.skipIf(schemathesis === undefined)(
-  'answers every request as its OpenAPI document says',
+  `answers every request as its OpenAPI document says (DEPOT_E2E_SEED=${seed})`,
   { timeout: 900_000 },
   async () => {
     const registry = new Registry()
