@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -31,13 +30,18 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(parent, { recursive: true, force: true }))
 
-/** Copies the packages of the work tree, because to install them takes longer than everything else here. */
+/** Takes the packages of the work tree, because to install them takes longer than everything else here. */
 function copyPackages(): void {
   const [from, to] = [join(repository, 'node_modules'), join(checkout, 'node_modules')]
-  execFileSync('cp', ['-a', '--reflink=auto', from, to])
+  // Links of 42,000 files take a sixth of the processor time of copies, but need the same disk. Nobody changes a package.
+  if (spawnSync('cp', ['-al', from, to]).status !== 0) {
+    rmSync(to, { recursive: true, force: true })
+    execFileSync('cp', ['-a', '--reflink=auto', from, to])
+  }
   // Make compares its time with that of package.json.
-  const now = new Date()
-  utimesSync(join(to, '.package-lock.json'), now, now)
+  const lock = '.package-lock.json'
+  rmSync(join(to, lock))
+  cpSync(join(from, lock), join(to, lock))
 }
 
 /** Makes a checkout beside the other one, of which only one package has to be installed. */
