@@ -175,7 +175,7 @@ export function comparePrecedence(a: string, b: string): number {
 
 /** Ascending by code unit; undefined counts as empty. */
 export function compareText(a = '', b = ''): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return a === b ? 0 : a < b ? -1 : 1
 }
 
 /**

@@ -218,8 +218,9 @@ function beginsWord(text: string, word: string): boolean {
   return false
 }
 
-function gramsOf(text: string): Set<string> {
-  const grams = new Set(text.split(''))
-  for (let index = 1; index < text.length; index += 1) grams.add(text.slice(index - 1, index + 1))
+/** The single characters and the pairs of neighbours in a text. Some repeat. */
+function gramsOf(text: string): string[] {
+  const grams = text.split('')
+  for (let index = 1; index < text.length; index += 1) grams.push(text.slice(index - 1, index + 1))
   return grams
 }

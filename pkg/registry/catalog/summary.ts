@@ -125,7 +125,8 @@ function latestVersionOf(
   { latestVersion }: ResourceRow,
   sum: VersionSum,
 ): string | undefined {
-  const claimed = parent.rowsOf(latestVersion ?? '').filter((row) => !row.isDuplicate)
+  const rows = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
+  const claimed = rows.filter((row) => !row.isDuplicate)
   const isWhole = claimed.every(isOffered)
   if (claimed.some((row) => isOffered(row) && (isWhole || row.downloadable))) return latestVersion
   return sum.newestRelease ?? sum.newest ?? parent.versions.find(isOffered)?.version
