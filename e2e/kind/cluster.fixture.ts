@@ -94,21 +94,26 @@ export function requestsOf(account: string, pods?: readonly string[]): AuditEven
     )
 }
 
-/** Looks repeatedly until the result is accepted, by default for a minute. @throws Error with the last result */
+/**
+ * Looks repeatedly until the result is accepted, by default for a minute. Each look may start kubectl, so it looks less often
+ * the longer it waits, down to once a second.
+ *
+ * @throws Error with the last result
+ */
 export async function until<T>(
   look: () => Promise<T>,
   will: (seen: T) => boolean,
   limitMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + limitMs
-  for (;;) {
+  for (let restMs = 250; ; restMs = Math.min(restMs * 1.5, 1000)) {
     const seen = await look().catch((err: unknown) => err)
     if (!(seen instanceof Error) && will(seen as T)) return seen as T
     if (Date.now() > deadline)
       throw new Error(`no accepted result within ${limitMs} ms: ${JSON.stringify(seen)}`, {
         cause: seen,
       })
-    await new Promise((done) => setTimeout(done, 250))
+    await new Promise((done) => setTimeout(done, restMs))
   }
 }
 
