@@ -38,7 +38,7 @@ export class RecentEvents {
 }
 
 interface EventRecorderOptions {
-  readonly client: KubeClient
+  readonly client: Pick<KubeClient, 'create'>
   /** API version of the objects in events. */
   readonly apiVersion: string
   /** Name of this replica. */
@@ -70,7 +70,10 @@ export class EventRecorder {
   /** Drops unwritten events after a moment. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.#stop.abort(), 1_000)
-    await this.#writing
+    for (let last; last !== this.#writing; ) {
+      last = this.#writing
+      await last
+    }
     clearTimeout(timer)
     this.#stop.abort()
   }
