@@ -1,5 +1,28 @@
-import { expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it, vi } from 'vitest'
 import { untilEnd } from './end.ts'
+import { onlyOne } from './sync.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
+
+it('says that its folder is missing, and not that another process writes there', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const dir = mkdtempSync(join(tmpdir(), 'depot-end-'))
+  const lost = Promise.withResolvers<void>()
+  await using _ = await onlyOne(dir, 'depot sync', () => lost.resolve())
+  rmSync(dir, { recursive: true })
+  await vi.advanceTimersByTimeAsync(5_000)
+  await lost.promise
+  expect(written).toHaveBeenCalledWith(
+    `depot sync: ${dir} is missing, so this one ends: mount it again, then start it again\n`,
+  )
+})
 
 it('ends when another process locks the folder', async () => {
   const lost = new AbortController()

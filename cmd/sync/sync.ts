@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { type FolderLock, lockFolder } from '../../pkg/base/folderlock/folderlock.ts'
@@ -178,7 +179,10 @@ export async function onlyOne(
   onLost: () => void,
 ): Promise<FolderLock> {
   const stop = () => {
-    process.stderr.write(`${program}: another process writes to ${dir} now, so this one ends\n`)
+    const told = existsSync(dir)
+      ? `another process writes to ${dir} now, so this one ends`
+      : `${dir} is missing, so this one ends: mount it again, then start it again`
+    process.stderr.write(`${program}: ${told}\n`)
     onLost()
   }
   return lockFolder({ dir, program, onLost: stop }).catch(mistakeIn('--manifests'))
