@@ -77,6 +77,18 @@ export function depotScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toHaveLength(4)
     })
 
+    it('polls again although a clock that was years ahead wrote the time of the last poll', async () => {
+      scene().upstream.repository(url, tags('v1.0.0'))
+      await write([config('vpc')])
+      scene().aheadMs = 5 * 365 * 24 * 60 * 60_000
+      await scene().run()
+      scene().aheadMs = 0
+      scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0'))
+      await scene().run()
+      expect(listed('vpc')).toEqual(['v1.1.0', 'v1.0.0'])
+      expect(scene().status('Depot', 'main').lastPoll).toMatch(`${new Date().getFullYear()}-`)
+    })
+
     it('does not change a resource of another owner until it is handed over', async () => {
       scene().upstream.repository(url, tags('v1.0.0'))
       const spec = { moduleConfig: { name: 'vpc', storageConfig }, versions: [] }

@@ -17,7 +17,7 @@ import {
   type StoredObject,
 } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
-import { msOf, type SyncTimings, timeOf } from './timings.ts'
+import { msOf, pastMsOf, type SyncTimings, timeOf } from './timings.ts'
 import type { SyncRequest } from './version/work.ts'
 
 /** Parses an object with its schema. @throws FillError InvalidSpec, naming the field */
@@ -197,7 +197,7 @@ export function requestOf(
   const { lastHandledSync, lastForcedSync } = (status ?? {}) as HandledFields
   const asked = valueOf(metadata.annotations[syncAnnotation(apiGroup)])
   const annotation = asked !== undefined && asked !== lastHandledSync ? asked : undefined
-  const readyMs = (msOf(lastForcedSync) ?? 0) + timings.forceSyncMs
+  const readyMs = pastMsOf(lastForcedSync, clock()) + timings.forceSyncMs
   const forced = forceSync === true && readyMs <= clock()
   if (forced || annotation !== undefined) return { request: { forced, annotation } }
   return forceSync === true ? { afterMs: readyMs - clock() } : {}

@@ -31,6 +31,15 @@ export function refusedScenarios(scene: () => Scene): void {
       expect(scene().status('Version', version).attempted).toBeUndefined()
     })
 
+    it('is fetched again although a clock that was years ahead wrote when it was refused', async () => {
+      scene().aheadMs = 5 * 365 * 24 * hour
+      await refuse()
+      scene().upstream.faults.clear()
+      scene().aheadMs = 0
+      await scene().run()
+      expect(scene().status('Version', version)).toMatchObject({ synced: true })
+    })
+
     it('is fetched again without a restart', async () => {
       await refuse()
       await scene().run({ timings: { refusedMs: 10 } })

@@ -87,6 +87,15 @@ export function msOf(time: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
+/** Clocks of replicas differ by less. */
+const skewMs = 60_000
+
+/** When something happened, or 0: a time in the future is of a clock that was wrong, and nothing waits for it. */
+export function pastMsOf(time: string | undefined, nowMs: number): number {
+  const ms = msOf(time) ?? 0
+  return ms > nowMs + skewMs ? 0 : ms
+}
+
 /** Work again after the shortest of some waits; never if there are none. */
 export function soonest(...waits: readonly (number | undefined)[]): Reconciled {
   const known = waits.filter((ms) => ms !== undefined).filter((ms) => Number.isFinite(ms))

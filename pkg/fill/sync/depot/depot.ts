@@ -25,7 +25,7 @@ import {
 import { heldBackIn } from '../parent/held-back.ts'
 import { parentsIn } from '../parent/versions.ts'
 import { failedConditions, suspend, writeStatus } from '../status.ts'
-import { jittered, msOf, soonest, stalledWaitMs, timeOf } from '../timings.ts'
+import { jittered, msOf, pastMsOf, soonest, stalledWaitMs, timeOf } from '../timings.ts'
 import {
   type DepotItem,
   type DepotStatus,
@@ -201,9 +201,12 @@ function freeAtMs(results: readonly ItemResult[]): number {
 }
 
 /** When to poll a Depot next, in milliseconds since 1970; Infinity if each spec is polled only once. */
-function pollDueMs({ pollSinceMs }: Context, { spec, status, metadata }: StoredObject): number {
+function pollDueMs(
+  { pollSinceMs, clock }: Context,
+  { spec, status, metadata }: StoredObject,
+): number {
   const { pollingIntervalMinutes = 0 } = spec as { pollingIntervalMinutes?: number }
-  const lastMs = msOf((status as DepotStatus | undefined)?.lastPoll) ?? 0
+  const lastMs = pastMsOf((status as DepotStatus | undefined)?.lastPoll, clock())
   // Times in a status are whole seconds.
   if (lastMs + 1000 <= pollSinceMs) return 0
   if (pollingIntervalMinutes <= 0) return Number.POSITIVE_INFINITY

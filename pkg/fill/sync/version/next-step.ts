@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { DepotStatus } from '../depot/configs.ts'
 import { keyOf, latestOf } from '../objects.ts'
 import { letIn, writeListing } from '../parent/seen.ts'
-import { jittered, msOf, timeOf, within } from '../timings.ts'
+import { jittered, msOf, pastMsOf, timeOf, within } from '../timings.ts'
 import { storedPlaceOf, upstreamOf } from './plan.ts'
 import { verifyStored } from './store.ts'
 import type {
@@ -134,7 +134,7 @@ export function refusedWaitMs(
   uid: string,
   { at, failures = 1 }: Attempted,
 ): number {
-  const atMs = msOf(at) ?? 0
+  const atMs = pastMsOf(at, clock())
   // Times in a status are whole seconds.
   if (atMs + 1000 <= pollSinceMs) return 0
   const waitMs = Math.min(timings.longestRefusedMs, timings.refusedMs * 2 ** (failures - 1))
@@ -245,7 +245,7 @@ function listAgain(
   if (depot === undefined) return
   const { lastPoll } = (latestOf(context, depot).status ?? {}) as DepotStatus
   const isNew = context.unaged.get(key) !== revision
-  const isDue = (msOf(lastPoll) ?? 0) + context.timings.stalledMs <= context.clock()
+  const isDue = pastMsOf(lastPoll, context.clock()) + context.timings.stalledMs <= context.clock()
   if (!isNew && !isDue) return
   context.unaged.set(key, revision)
   context.relisted.add(keyOf(depot.metadata))

@@ -21,7 +21,7 @@ import {
   type ProviderRelease,
 } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { jittered, msOf, timeOf } from '../timings.ts'
+import { jittered, msOf, pastMsOf, timeOf } from '../timings.ts'
 import {
   type Candidate,
   type ReleaseDocument,
@@ -182,13 +182,15 @@ export async function readStored(
 
 /** When to check a stored archive next, in milliseconds since 1970. */
 export function verificationDueMs(
-  { timings }: Context,
+  { timings, clock }: Context,
   { metadata: { uid } }: StoredObject,
   artifact: NonNullable<VersionStatus['artifact']>,
 ): { readonly verify: number; readonly rehash: number } {
+  const { verifiedAt, rehashedAt, storedAt } = artifact
+  const nowMs = clock()
   return {
-    verify: (msOf(artifact.verifiedAt) ?? 0) + jittered(timings.verifyMs, uid),
-    rehash: (msOf(artifact.rehashedAt ?? artifact.storedAt) ?? 0) + jittered(timings.rehashMs, uid),
+    verify: pastMsOf(verifiedAt, nowMs) + jittered(timings.verifyMs, uid),
+    rehash: pastMsOf(rehashedAt ?? storedAt, nowMs) + jittered(timings.rehashMs, uid),
   }
 }
 
