@@ -1,10 +1,9 @@
 import type { HttpBindings } from '@hono/node-server'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context } from 'hono'
 import { type ByteSource, chunksOf } from '../../archives/spool/spool.ts'
 import type { Archive, ByteRange } from '../../archives/storage/storage.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
-import { matchesEtag, type ServingEnv } from '../../base/serving/serving.ts'
+import { matchesEtag, RESPONSE_ALREADY_SENT, type ServingEnv } from '../../base/serving/serving.ts'
 import type { RegistryOptions } from './endpoint.ts'
 
 /** An archive that a client asks for. */
