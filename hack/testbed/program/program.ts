@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { expect } from 'vitest'
 import { bareEnvironment } from '../environment.ts'
 import { depotArguments } from './command.ts'
 
@@ -22,6 +23,8 @@ interface Outcome {
 }
 
 const idle: ChildProcess[] = []
+/** The test file that uses the idle ones: a command may leave work in its process, whose output another file would see. */
+let file: string | undefined
 /** Those that run a command now. */
 const busy = new Set<ChildProcess>()
 
@@ -38,6 +41,9 @@ export async function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
+  const { testPath } = expect.getState()
+  if (testPath !== file) for (const other of idle.splice(0)) other.disconnect()
+  file = testPath
   const child = waiting() ?? started()
   busy.add(child)
   const { stdout, stderr } = child
