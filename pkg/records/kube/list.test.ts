@@ -112,7 +112,10 @@ describe('a server that cannot stream lists', () => {
 
 describe('a list that streams', () => {
   it('serves the previous objects until it is complete, and then removes those that are not in it', async () => {
-    await using fake = await startFakeCluster({ prepare: (api) => fill(api, 3) })
+    await using fake = await startFakeCluster({
+      timings: { ...fastTimings, idleMs: 5_000 },
+      prepare: (api) => fill(api, 3),
+    })
     await fake.cluster.ready
     fake.api.delete(paths.modules, 'm0', 'team')
     await vi.waitFor(() => expect(fake.sink.get('Module', 'team', 'm0')).toBeUndefined())

@@ -6,6 +6,7 @@ import { createAuthority } from '../../../hack/testbed/control-plane/certificate
 import { sendStatus, sendTooLarge } from '../../../hack/testbed/control-plane/fake-answers.ts'
 import { faultAt } from '../../../hack/testbed/control-plane/fake-api-server.ts'
 import {
+  fastTimings,
   moduleObject,
   paths,
   startFakeCluster,
@@ -45,11 +46,16 @@ const refusals: readonly {
   { name: 'no answer at all', reason: 'Timeout', refuse: () => {} },
 ]
 
+/** A short wait for an answer, where none comes. */
+const timingsFor = (reason: string) =>
+  reason === 'Timeout' ? { ...fastTimings, headersMs: 2_500 } : fastTimings
+
 describe('a watch that is refused', () => {
   it.each(refusals)(
     'with $name is tried again where it was, without a list',
     async ({ reason, refuse }) => {
       await using fake = await startFakeCluster({
+        timings: timingsFor(reason),
         prepare: (api) => api.put(paths.modules, moduleObject('a')),
       })
       await fake.cluster.ready
@@ -119,8 +125,9 @@ describe('a watch that is refused', () => {
 })
 
 describe('a first list that is refused', () => {
-  it.each(refusals)('with $name is retried until it succeeds', async ({ refuse }) => {
+  it.each(refusals)('with $name is retried until it succeeds', async ({ reason, refuse }) => {
     await using fake = await startFakeCluster({
+      timings: timingsFor(reason),
       prepare: (api) => {
         api.put(paths.modules, moduleObject('a'))
         api.faults.push(faultAt(paths.modules, refuse), faultAt(paths.modules, refuse))

@@ -3,13 +3,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { bookmarkLine, eventLine } from '../../../hack/testbed/control-plane/fake-answers.ts'
 import { faultAt } from '../../../hack/testbed/control-plane/fake-api-server.ts'
 import {
+  fastTimings,
   moduleObject,
   paths,
   startFakeCluster,
 } from '../../../hack/testbed/control-plane/fake-cluster.ts'
 
-const withOne = () =>
-  startFakeCluster({ prepare: (api) => api.put(paths.modules, moduleObject('a')) })
+const withOne = (timings = fastTimings) =>
+  startFakeCluster({ timings, prepare: (api) => api.put(paths.modules, moduleObject('a')) })
 
 const expired = { kind: 'Status', code: 410, reason: 'Expired' }
 const named = (resourceVersion: string) => ({
@@ -166,7 +167,7 @@ describe('a watch that breaks', () => {
   })
 
   it('is opened again where it was if nothing arrives for too long, while bookmarks keep it open', async () => {
-    await using fake = await withOne()
+    await using fake = await withOne({ ...fastTimings, idleMs: 5_000 })
     await fake.cluster.ready
     const beat = setInterval(() => fake.api.bookmark(paths.providers), 50)
     await vi.waitFor(async () => {
