@@ -237,6 +237,22 @@ export function syncScenarios(where: string, open: Open): void {
       expect(await scene.stored()).toEqual([file])
     })
 
+    it('a lost archive that upstream no longer has is to be restored from a backup', async () => {
+      scene.upstream.repository(url, { 'v1.0.0': 'first' })
+      await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
+      await scene.run()
+      const [file = ''] = await scene.stored()
+      await rm(`${scene.storage}/${file}`)
+      scene.upstream.repository(url, { 'v1.1.0': 'second' })
+      scene.aheadMs += 48 * 60 * 60_000
+      await scene.run()
+      expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({
+        reason: 'UpstreamNotFound',
+        message:
+          'the stored archive is missing or altered: restore it from a backup; there is no tag 1.0.0',
+      })
+    })
+
     it('an archive waits for unavailable storage, and is not fetched again', async () => {
       scene.upstream.repository(url, { 'v1.0.0': 'first' })
       await writeFile(`${scene.storage}/depot`, 'this is a file')

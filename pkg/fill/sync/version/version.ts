@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import type { FillError } from '../../sources/sources.ts'
+import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { ruleBasis } from '../depot/configs.ts'
 import { depotOf } from '../depot/made.ts'
@@ -95,7 +95,7 @@ async function reconcileObject(
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
-    return await failed(context, object, failure, attempt)
+    return await failed(context, object, withLoss(failure, attempt), attempt)
   }
 }
 
@@ -121,6 +121,14 @@ async function syncObject(
     : await syncVersion(context, work)
   wakeRelease(context, object)
   return done
+}
+
+/** Upstream's answer alone does not say that the archive was stored before. */
+function withLoss(failure: FillError, { isLost = false }: SyncAttempt): FillError {
+  const { reason, message } = failure
+  if (!isLost || reason !== 'UpstreamNotFound') return failure
+  const told = 'the stored archive is missing or altered: restore it from a backup'
+  return new FillError(reason, `${told}; ${message}`, { cause: failure })
 }
 
 async function failed(
