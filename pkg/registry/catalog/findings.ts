@@ -94,11 +94,6 @@ export class FindingTable {
     return found
   }
 
-  /** Whether a finding of a list is CRITICAL. */
-  hasCritical(list: FindingList): boolean {
-    return this.#lists.get(list).some((id) => this.#ranks[id] === 0)
-  }
-
   /** Number of distinct findings of some lists by severity, in the order of `severities`. */
   countByRank(lists: readonly FindingList[]): readonly number[] {
     const counts = severities.map(() => 0)

@@ -131,19 +131,20 @@ export function rareOf(
 export const secondsOf = (time: string | undefined): number =>
   time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0
 
-/**
- * Since when scans have a CRITICAL finding. If no controller recorded that, the time of the last scan.
- *
- * @param critical the scans with such a finding
- * @returns in seconds since 1970; 0 if there is no such scan
- */
-export function criticalSinceOf({ status }: Version, critical: readonly Scan[]): number {
-  if (critical.length === 0) return 0
+/** Since when its scans have a CRITICAL finding, otherwise 0. If no controller recorded that, the time of the last scan. */
+export function criticalSinceOf(
+  { status }: Version,
+  { sourceScan, binaryScan }: ReturnType<typeof servedScans>,
+): number {
+  const times = [sourceScan, binaryScan].flatMap((scan) =>
+    scan?.findings.some(({ severity }) => severity.toUpperCase() === 'CRITICAL') ? [scan] : [],
+  )
+  if (times.length === 0) return 0
   const written = [status?.scan, status?.dependencyScan].map((scan) =>
     secondsOf(scan?.criticalSince),
   )
   const since = Math.max(...written)
-  return since || Math.max(1, ...critical.map(({ scannedAt: at }) => secondsOf(at)))
+  return since || Math.max(1, ...times.map(({ scannedAt: at }) => secondsOf(at)))
 }
 
 /** Leaves out persons, because everybody who sees the version could read their names. */

@@ -108,27 +108,16 @@ export class VersionRow {
     this.sizeBytes = archiveSizeOf(version)
     // Seconds fit into the row. Milliseconds would not.
     this.publishedAt = secondsOf(status?.artifact?.storedAt ?? metadata.creationTimestamp)
-    const {
-      sourceScan,
-      binaryScan,
-      isSourceCut = false,
-      isBinaryCut = false,
-    } = servedScans(version, this.digest)
+    const scans = servedScans(version, this.digest)
+    const { sourceScan, binaryScan, isSourceCut = false, isBinaryCut = false } = scans
     this.sourceScannedAt = context.string(scannedAt(sourceScan))
     this.sourceFindings = context.findings.hold(sourceScan?.findings ?? [])
     this.common = context.common(commonOf(version), old?.common)
     const checksumMalformed = Boolean(checksum) && this.digest === undefined
     const scan = spec.type === 'Provider' ? binaryScan : undefined
+    this.criticalSince = criticalSinceOf(version, scans)
     const facts = { scan, isSourceCut, isBinaryCut, checksumMalformed }
     this.#rare = rareOf(version, facts, context)
-    const found = [
-      { of: sourceScan, list: this.sourceFindings },
-      { of: scan, list: this.binaryFindings },
-    ]
-    const critical = found.flatMap(({ of, list }) =>
-      of !== undefined && context.findings.hasCritical(list) ? [of] : [],
-    )
-    this.criticalSince = criticalSinceOf(version, critical)
   }
 
   get namespace(): string {
