@@ -65,6 +65,18 @@ const child = (parent: { metadata: { name: string; uid: string } }) => {
   } as const
 }
 
+it('takes a key without a value for an absent one, and leaves it in the file', async () => {
+  write('vpc.yaml', moduleText('vpc', '  versions:\nstatus: { conditions: }\n'))
+  const objects = await open()
+  expect(await known('vpc', objects)).toMatchObject({ status: {} })
+  expect((await known('vpc', objects)).spec).toEqual({
+    moduleConfig: { name: 'vpc', provider: 'aws' },
+  })
+  await force(objects, 'vpc', true)
+  await objects.close()
+  expect(read('vpc.yaml')).toContain('  versions:\n')
+})
+
 describe('the README of a version', () => {
   const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
   const whole = (readme: string) => ({ data: { 'README.md': base64(readme) } })

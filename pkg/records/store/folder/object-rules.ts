@@ -39,14 +39,14 @@ function secretIn(value: unknown): FiledSecret | undefined {
 
 /**
  * Adds the fields that an API server would set to an object of a file. The uid is derived from the name, and the generation
- * from the spec, so that both stay the same after a restart.
+ * from the spec, so that both stay the same after a restart. A key without a value is absent, as for an API server.
  */
 export function identified(
   kind: ObjectKind,
   value: unknown,
   resourceVersion: string,
 ): StoredObject {
-  const object = wholeObject(kind, value)
+  const object = wholeObject(kind, hasNull(value) ? withoutNulls(value) : value)
   const { namespace, name } = object.metadata
   return {
     ...object,
@@ -61,6 +61,17 @@ export function identified(
       }),
     },
   }
+}
+
+const hasNull = (value: unknown): boolean =>
+  value === null ||
+  (typeof value === 'object' && value !== undefined && Object.values(value).some(hasNull))
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isRecord(value)) return value
+  const present = Object.entries(value).filter(([, field]) => field !== null)
+  return Object.fromEntries(present.map(([name, field]) => [name, withoutNulls(field)]))
 }
 
 export function uidOf({
