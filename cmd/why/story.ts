@@ -17,6 +17,8 @@ interface Where {
   readonly apiGroup: string
   /** The folder; undefined for a cluster. */
   readonly manifests: string | undefined
+  /** The name that the question is about, whose config a Depot shows first. */
+  readonly name: string
 }
 
 interface AnyConfig {
@@ -43,7 +45,7 @@ export function storyOf(object: StoredObject, objects: Objects, where: Where): S
   const { kind, metadata } = object
   const config = configOf(object)
   const depot = depotOf(object, objects, where)
-  const answered = answerFor(object, depot, config)
+  const answered = kind === 'Depot' ? polledBy(object, where) : answerFor(object, depot, config)
   return {
     object: `${kind} ${metadata.namespace}/${metadata.name}`,
     asked: config && askedFor(config, object, depot),
@@ -79,21 +81,24 @@ function askedFor(config: AnyConfig, { kind, spec }: StoredObject, depot?: Store
   return parts.filter(Boolean).join(', ')
 }
 
+/** What upstream answered to the configs of a Depot, the one in question first. */
+function polledBy({ status }: StoredObject, { name: asked }: Where): string {
+  const { items = [], lastPoll } = (status ?? {}) as NonNullable<Depot['status']>
+  const first = items.toSorted((a, b) => Number(b.name === asked) - Number(a.name === asked))
+  const found = first.slice(0, 10).map(({ name, found: count = 0, matched = 0, message }) => {
+    return message === undefined
+      ? `${name} ${count} versions (${matched} wanted)`
+      : `${name}: ${message}`
+  })
+  const when = lastPoll === undefined ? 'not asked yet' : `at ${lastPoll}`
+  return [when, ...found].map((text) => printable(text, 1000)).join('; ')
+}
+
 function answerFor(
   object: StoredObject,
   depot: StoredObject | undefined,
   config: AnyConfig | undefined,
 ): string | undefined {
-  if (object.kind === 'Depot') {
-    const { items = [], lastPoll } = (object.status ?? {}) as NonNullable<Depot['status']>
-    const found = items.map(({ name, found: count = 0, matched = 0, message }) => {
-      return message === undefined
-        ? `${name} ${count} versions (${matched} wanted)`
-        : printable(`${name}: ${message}`, 1000)
-    })
-    const when = lastPoll === undefined ? 'not asked yet' : `at ${lastPoll}`
-    return [when, ...found.slice(0, 10)].join('; ')
-  }
   if (object.kind === 'Version') {
     const { artifact, attempted, drift, upstream } = (object.status ?? {}) as AnyStatus
     if (upstream === 'Gone') return 'upstream no longer has it'

@@ -155,3 +155,26 @@ it('shows the Depot that asks for a module which upstream never had', async () =
   expect(stdout).toContain('mend it:')
   expect(status).toBe(0)
 })
+
+it('shows the config in question first, and none for another system', async () => {
+  const names = Array.from({ length: 12 }, (_, index) => `m${index}`)
+  writeFileSync(
+    join(dir, 'registry/many.yaml'),
+    `apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata: {name: many, namespace: large}
+spec:
+  global: {storageConfig: ${storageConfig}}
+  moduleConfigs: [${names.map((name) => `{name: ${name}, provider: aws, repoOwner: acme}`).join(', ')}]
+  providerConfigs:
+status:
+  lastPoll: "2026-01-02T03:04:05Z"
+  items: [${names.map((name) => `{kind: Module, name: ${name}, message: no ${name}}`).join(', ')}]
+`,
+  )
+  const { stdout } = await why('large/m11')
+  expect(stdout).toContain('at 2026-01-02T03:04:05Z; m11: no m11; m0: no m0; ')
+  expect((await why('large/m11/azurerm')).stderr).toContain('large')
+  expect((await why('large/m11/azurerm')).stdout).toBe('')
+  expect((await why('large/m12')).status).toBe(2)
+})

@@ -29,7 +29,7 @@ export async function why(
   await using records = await openRecords(options, [namespace])
   const { objects, folder } = records
   const named = find(objects, namespace, name, system)
-  const found = named.length > 0 ? named : depotsAskingFor(objects, namespace, name)
+  const found = named.length > 0 ? named : depotsAskingFor(objects, namespace, name, system)
   if (found.length === 0) throw nothingOf(objects, namespace, name)
   const versions = found.flatMap((object) => versionsOf(objects, object, version))
   if (version !== undefined && versions.length === 0) {
@@ -37,7 +37,7 @@ export async function why(
       `${address} has no Version ${version}: depot why ${address} shows what was asked and skipped`,
     ])
   }
-  const where = { apiGroup: options.apiGroup, manifests: folder && options.manifests }
+  const where = { apiGroup: options.apiGroup, manifests: folder && options.manifests, name }
   const stories = [...found, ...versions].map((object) => storyOf(object, objects, where))
   const isServed = found.some(({ kind }) => kind === 'Module' || kind === 'Provider')
   const served = isServed ? await explainAddress(options, address, version) : undefined
@@ -64,10 +64,17 @@ function find(
 }
 
 /** The Depots with a config of a name, from which they have not created an object yet. */
-function depotsAskingFor(objects: Objects, namespace: string, name: string): StoredObject[] {
+function depotsAskingFor(
+  objects: Objects,
+  namespace: string,
+  name: string,
+  system: string | undefined,
+): StoredObject[] {
   return objects.list('Depot', { namespace }).filter(({ spec }) => {
     const { moduleConfigs = [], providerConfigs = [] } = spec as Depot['spec']
-    return [...moduleConfigs, ...providerConfigs].some((config) => config.name === name)
+    const isAsked = (config: { name?: string | undefined; provider?: string | undefined }) =>
+      config.name === name && (system === undefined || config.provider === system)
+    return moduleConfigs.some(isAsked) || providerConfigs.some(isAsked)
   })
 }
 
