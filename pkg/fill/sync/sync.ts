@@ -5,18 +5,18 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Depot, Provider, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Provider, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import {
   type ObjectKind,
-  type Objects,
   refOf,
   type StoredObject,
   type StoredRef,
 } from '../../records/store/store.ts'
 import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
 import type { Context, SyncOptions } from './context.ts'
+import { DepotsInConflict } from './depot/conflicts.ts'
 import { reconcileDepot } from './depot/depot.ts'
 import { acceptAnnotation } from './depot/known.ts'
 import { appliedAnnotation, depotLabel } from './depot/made.ts'
@@ -275,6 +275,7 @@ const nameOfRemoval = ({ removals }: Context, id: string): string | undefined =>
   removals.get(id)?.object.metadata.name
 
 function followChanges(context: Context, memory: StoredMemory): () => void {
+  const conflicts = new DepotsInConflict(context)
   return context.objects.onChange((ref, before, after) => {
     keepInStorage(context, before, after)
     memory.follow(before, after)
@@ -284,6 +285,9 @@ function followChanges(context: Context, memory: StoredMemory): () => void {
     for (const [affected, priority] of affectedBy(context, ref, before, after)) {
       context.wake(affected, priority)
     }
+    conflicts.follow(ref, after)
+    if (after === undefined)
+      for (const depot of conflicts.waitingFor(ref)) context.wake(depot, 'user')
   })
 }
 
@@ -344,26 +348,14 @@ function* affectedBy(
   const label = depotLabel(apiGroup)
   if (ref.kind === 'Module' || ref.kind === 'Provider') {
     const adopting = after?.metadata.annotations[`${apiGroup}/adopt`]
-    const conflicts = after === undefined ? depotsInConflict(objects, namespace) : []
     const owners = [before, after].map((one) => one?.metadata.labels[label])
-    for (const name of new Set([...owners, adopting, ...conflicts])) {
+    for (const name of new Set([...owners, adopting])) {
       if (name !== undefined) yield [{ kind: 'Depot', namespace, name }, 'user']
     }
   }
   if (ref.kind !== 'Depot' || after !== undefined) return
   const filter = { namespace, label: { name: label, value: ref.name } }
   for (const parent of parentsIn(objects, filter)) yield [refOf(parent), 'user']
-}
-
-/** The Depots that wait until a resource of another owner is theirs, or is gone. */
-function depotsInConflict(objects: Objects, namespace: string): string[] {
-  return objects
-    .list('Depot', { namespace })
-    .filter(({ status }) => {
-      const { conditions = [] } = (status ?? {}) as NonNullable<Depot['status']>
-      return conditions.some((one) => one.type === 'Conflict' && one.status === 'True')
-    })
-    .map(({ metadata }) => metadata.name)
 }
 
 /** Whether the registry or the config of a Provider names another source repository. */

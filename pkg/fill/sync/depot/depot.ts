@@ -23,7 +23,6 @@ import {
   resourceOf,
 } from '../objects.ts'
 import { heldBackIn } from '../parent/held-back.ts'
-import { parentsIn } from '../parent/versions.ts'
 import { failedConditions, suspend, writeStatus } from '../status.ts'
 import { jittered, msOf, pastMsOf, soonest, stalledWaitMs, timeOf } from '../timings.ts'
 import {
@@ -35,7 +34,7 @@ import {
   policyOf,
 } from './configs.ts'
 import { type ItemResult, syncItem } from './item.ts'
-import { depotLabel, orphan } from './made.ts'
+import { managedBy, orphan } from './made.ts'
 import { reportOf } from './report.ts'
 
 /** Maximum number of configs in work. */
@@ -211,12 +210,6 @@ function pollDueMs(
   if (lastMs + 1000 <= pollSinceMs) return 0
   if (pollingIntervalMinutes <= 0) return Number.POSITIVE_INFINITY
   return lastMs + jittered(pollingIntervalMinutes * 60_000, `${metadata.uid} ${lastMs}`)
-}
-
-function managedBy({ objects, apiGroup }: Context, { metadata }: StoredObject): StoredObject[] {
-  const { namespace, name } = metadata
-  const filter = { namespace, label: { name: depotLabel(apiGroup), value: name } }
-  return parentsIn(objects, filter)
 }
 
 /** Releases the resources that no config names any more. */

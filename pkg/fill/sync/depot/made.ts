@@ -7,7 +7,7 @@ import type { Reconciled } from '../../queue/queue.ts'
 import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { requireThere } from '../objects.ts'
-import { configOf } from '../parent/versions.ts'
+import { configOf, parentsIn } from '../parent/versions.ts'
 import { absenceMs, jittered, within } from '../timings.ts'
 import { type DepotItem, type DepotStatus, upstreamFor } from './configs.ts'
 
@@ -24,6 +24,14 @@ export function isManagedBy(
   object: StoredObject,
 ): boolean {
   return object.metadata.labels[depotLabel(apiGroup)] === depot.metadata.name
+}
+
+/** The resources with the label of a Depot. */
+export function managedBy(
+  { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
+  { metadata: { namespace, name } }: StoredObject,
+): StoredObject[] {
+  return parentsIn(objects, { namespace, label: { name: depotLabel(apiGroup), value: name } })
 }
 
 /** An existing resource is adopted only if the status of the Depot or an annotation names it. */

@@ -1,0 +1,41 @@
+import { refOf, type StoredObject, type StoredRef } from '../../../records/store/store.ts'
+import type { Context } from '../context.ts'
+import { keyOf } from '../objects.ts'
+import { type DepotStatus, itemsOf } from './configs.ts'
+import { managedBy } from './made.ts'
+
+/** The Depots that wait until a resource of another owner is theirs, or is gone. */
+export class DepotsInConflict {
+  readonly #context: Pick<Context, 'objects' | 'apiGroup'>
+  /** Almost always empty, so that many deletions cost nothing. */
+  readonly #depots = new Map<string, StoredObject>()
+
+  constructor(context: Pick<Context, 'objects' | 'apiGroup'>) {
+    this.#context = context
+    for (const depot of context.objects.list('Depot')) this.follow(refOf(depot), depot)
+  }
+
+  /** @param after the object after a change; undefined if it was deleted */
+  follow(ref: StoredRef, after: StoredObject | undefined): void {
+    if (ref.kind !== 'Depot') return
+    if (after !== undefined && isInConflict(after)) this.#depots.set(keyOf(ref), after)
+    else this.#depots.delete(keyOf(ref))
+  }
+
+  /** Those with a config for a resource. */
+  waitingFor({ kind, namespace, name }: StoredRef): StoredRef[] {
+    return [...this.#depots.values()]
+      .filter(({ metadata }) => metadata.namespace === namespace)
+      .filter((depot) =>
+        itemsOf(depot, managedBy(this.#context, depot)).some(
+          (item) => item.kind === kind && item.objectName === name,
+        ),
+      )
+      .map(refOf)
+  }
+}
+
+function isInConflict({ status }: StoredObject): boolean {
+  const { conditions = [] } = (status ?? {}) as DepotStatus
+  return conditions.some((one) => one.type === 'Conflict' && one.status === 'True')
+}
