@@ -30,6 +30,6 @@ it('fails with the advice to run it again if the lock is lost', async () => {
   await vi.waitFor(() => expect(stopped.signal.aborted).toBe(true))
   expect(stopped.signal.reason).toMatchObject({
     reason: 'Unavailable',
-    message: `another process writes to ${dir} now; try again in a moment`,
+    message: `${join(dir, '.depot.lock')} is missing: the folder was moved or unmounted, or somebody removed the file; try again in a moment`,
   })
 })

@@ -17,7 +17,7 @@ const lockAgainMs = 200
  * @throws RegistryError Unavailable if another process keeps the lock; OptionsError if this one cannot write there
  */
 export async function folderLock(dir: string, stopped: AbortController): Promise<FolderLock> {
-  const onLost = () => stopped.abort(unavailable(`another process writes to ${dir} now`))
+  const onLost = (why: string) => stopped.abort(unavailable(why))
   const untilMs = Date.now() + lockMs
   for (;;) {
     try {

@@ -10,17 +10,17 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-it('says that its folder is missing, and not that another process writes there', async () => {
+it('says that its folder is empty, such as an unmounted one, and not that another process writes there', async () => {
   vi.useFakeTimers({ toFake: ['setInterval'] })
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const dir = mkdtempSync(join(tmpdir(), 'depot-end-'))
   const lost = Promise.withResolvers<void>()
   await using _ = await onlyOne(dir, 'depot sync', () => lost.resolve())
-  rmSync(dir, { recursive: true })
+  rmSync(join(dir, '.depot.lock'))
   await vi.advanceTimersByTimeAsync(5_000)
   await lost.promise
   expect(written).toHaveBeenCalledWith(
-    `depot sync: ${dir} is missing, so this one ends: mount it again, then start it again\n`,
+    `depot sync: ${join(dir, '.depot.lock')} is missing: the folder was moved or unmounted, or somebody removed the file. So this process ends; start it again\n`,
   )
 })
 

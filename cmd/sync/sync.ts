@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { type FolderLock, lockFolder } from '../../pkg/base/folderlock/folderlock.ts'
@@ -178,11 +177,8 @@ export async function onlyOne(
   program: string,
   onLost: () => void,
 ): Promise<FolderLock> {
-  const stop = () => {
-    const told = existsSync(dir)
-      ? `another process writes to ${dir} now, so this one ends`
-      : `${dir} is missing, so this one ends: mount it again, then start it again`
-    process.stderr.write(`${program}: ${told}\n`)
+  const stop = (why: string) => {
+    process.stderr.write(`${program}: ${why}. So this process ends; start it again\n`)
     onLost()
   }
   return lockFolder({ dir, program, onLost: stop }).catch(mistakeIn('--manifests'))

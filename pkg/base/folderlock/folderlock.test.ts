@@ -88,14 +88,23 @@ it('trusts the lock of the system, not the file that names the holder', async ()
 })
 
 it.each([
-  ['taken', () => writeFileSync(file(), 'depot other, process 1 on elsewhere since 2020\n')],
-  ['removed', () => rmSync(file())],
-])('says once that the lock was %s, and leaves what is there', async (_, lose) => {
-  const onLost = vi.fn<() => void>()
+  [
+    'taken',
+    () => writeFileSync(file(), 'depot other, process 1 on elsewhere since 2020\n'),
+    /^another process writes to .* now$/,
+  ],
+  [
+    'removed',
+    () => rmSync(file()),
+    /^.*\.depot\.lock is missing: the folder was moved or unmounted/,
+  ],
+])('says once that the lock was %s, and leaves what is there', async (_, lose, why) => {
+  const onLost = vi.fn<(why: string) => void>()
   const held = await lock({ lookMs: 10, onLost })
   lose()
   const after = existsSync(file()) && readFileSync(file(), 'utf8')
   await vi.waitFor(() => expect(onLost).toHaveBeenCalledTimes(1))
+  expect(onLost).toHaveBeenCalledWith(expect.stringMatching(why))
   await held[Symbol.asyncDispose]()
   expect(existsSync(file()) && readFileSync(file(), 'utf8')).toBe(after)
 })

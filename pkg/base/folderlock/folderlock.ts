@@ -17,8 +17,8 @@ export interface FolderLockOptions {
   readonly dir: string
   /** Name of this process in the refusals of others, such as `depot sync`. */
   readonly program: string
-  /** Called once if a person removed the file that names the holder: writing has to end. */
-  readonly onLost: () => void
+  /** Called once, with the reason, when the file that names the holder is gone or names another: writing has to end. */
+  readonly onLost: (why: string) => void
   /** Interval at which that file is checked, in milliseconds. Default: 5,000. */
   readonly lookMs?: number
 }
@@ -52,18 +52,22 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
     lock.release()
     throw notWritable(dir, error)
   }
-  /** True even if the disk cannot be read for a moment, which does not prove that the file is gone. */
-  const isOurs = () =>
+  /** Says why the lock is lost. A disk that cannot be read for a moment does not prove that the file is gone. */
+  const lossOf = () =>
     readFile(path, 'utf8').then(
-      (found) => found === text,
-      (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+      (found) => (found === text ? undefined : `another process writes to ${dir} now`),
+      (error: NodeJS.ErrnoException) =>
+        error.code === 'ENOENT'
+          ? `${path} is missing: the folder was moved or unmounted, or somebody removed the file`
+          : undefined,
     )
   let isOver = false
   const look = async () => {
-    if ((await isOurs()) || isOver) return
+    const why = await lossOf()
+    if (why === undefined || isOver) return
     isOver = true
     clearInterval(timer)
-    onLost()
+    onLost(why)
   }
   const timer = setInterval(() => void look(), lookMs)
   timer.unref()
@@ -71,7 +75,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
     async [Symbol.asyncDispose]() {
       isOver = true
       clearInterval(timer)
-      if (await isOurs()) await rm(path, { force: true })
+      if ((await lossOf()) === undefined) await rm(path, { force: true })
       lock.remove()
     },
   }
