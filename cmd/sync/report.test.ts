@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { FillError } from '../../pkg/fill/sources/sources.ts'
 import { sceneInFolder } from '../../pkg/fill/sync/upstreams.fixture.ts'
-import type { FolderObjects } from '../../pkg/records/store/store.ts'
+import { ApiError, type FolderObjects } from '../../pkg/records/store/store.ts'
 import { outcomeOf, problemsOf } from './report.ts'
 
 it('sums up how many versions are held back', async () => {
@@ -17,7 +17,7 @@ it('sums up how many versions are held back', async () => {
   expect(outcomeOf(scene.objects, { stored: 0, removed: 0 }, undefined)).toBe('2 held back')
 })
 
-it('says why objects failed whose status has no reason, and names those of a shared line once', async () => {
+it('says why a status could not be written, whatever it says, in one line for all of a cause', async () => {
   const { scene } = await sceneInFolder()
   const url = 'https://git.test/vpc.git'
   const tags = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'].map((one) => [`v${one}`, one])
@@ -29,17 +29,26 @@ it('says why objects failed whose status has no reason, and names those of a sha
     moduleConfigs: [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }],
   })
   await scene.run()
-  const unwritten = ['dns-1-0-0', 'dns-1-1-0'].map(
-    (name) => [`Version ${scene.namespace}/${name}`, 'ENOSPC: no space left on device'] as const,
-  )
-  const failing = new Map([
-    ...scene.failing().map((title) => [title, 'told already'] as const),
-    ...unwritten,
+  const unwritten = (name: string) => {
+    const cause = Object.assign(new Error(`ENOSPC: no space left on device, open '${name}'`), {
+      code: 'ENOSPC',
+    })
+    const message = `${name}.yaml cannot be written: ${cause.message}`
+    return [
+      `Version ${scene.namespace}/${name}`,
+      new ApiError('Unavailable', message, { cause }),
+    ] as const
+  }
+  const failing = new Map<string, unknown>([
+    ...scene.failing().map((title) => [title, new Error('told already')] as const),
+    ...['dns-1-0-0', 'dns-1-1-0', 'vpc-1-4-0'].map(unwritten),
   ])
   const problems = problemsOf(scene.objects as FolderObjects, failing)
   expect(problems).toEqual([
-    expect.stringMatching(/^Version team\/vpc-.* and 2 more: the archive storage is full$/),
-    'Version team/dns-1-0-0, team/dns-1-1-0: ENOSPC: no space left on device',
+    expect.stringMatching(/^Version team\/vpc-.* and 1 more: the archive storage is full$/),
+    expect.stringMatching(
+      /^Version team\/vpc-1-4-0, team\/dns-1-0-0, team\/dns-1-1-0: vpc-1-4-0.yaml cannot be written: ENOSPC/,
+    ),
   ])
 })
 

@@ -1,7 +1,12 @@
-import { printable } from '../../pkg/base/errors/errors.ts'
+import { codeOf, messageOf, printable } from '../../pkg/base/errors/errors.ts'
 import type { StatusLine } from '../../pkg/base/run/run.ts'
 import { heldBackCount } from '../../pkg/fill/sync/sync.ts'
-import type { FolderObjects, Objects, StoredObject } from '../../pkg/records/store/store.ts'
+import {
+  ApiError,
+  type FolderObjects,
+  type Objects,
+  type StoredObject,
+} from '../../pkg/records/store/store.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
 /** Reasons of objects that only wait. */
@@ -40,25 +45,29 @@ export function trackProgress(objects: Objects, line: StatusLine, tally: RunTall
 /**
  * Lists the problems, and the removals that a person has to confirm. Objects with the same problem share a line.
  *
- * @param failing objects whose work failed, with its errors; if the folder is full, their statuses could not be written
+ * @param failing errors of the last work, by object such as `Version team/vpc-1-0-0`. If the folder is full, the status of the
+ *   object says what was true before
  */
 export function problemsOf(
   objects: FolderObjects,
-  failing: ReadonlyMap<string, string> = new Map(),
+  failing: ReadonlyMap<string, unknown> = new Map(),
 ): string[] {
   const told = kinds.flatMap((kind) => objects.list(kind)).flatMap((object) => problemsIn(object))
   const failed = new Set(told.map(({ object }) => object.metadata.uid))
   const titles = new Set(told.map(({ object }) => titleOf(object)))
   const own = told
+    .filter(({ object }) => !isUnwritten(failing.get(titleOf(object))))
     .filter(({ object }) => !repeatsChildren(objects, object, failed))
-    .map(({ object, message }) => [titleOf(object), message] as const)
-  const untold = [...failing].filter(([title]) => !titles.has(title))
-  const byMessage = Map.groupBy([...own, ...untold], ([title, message]) => {
-    return `${partsOf(title).kind} ${message}`
+    .map(({ object, message }) => ({ title: titleOf(object), message, cause: message }))
+  const untold = [...failing]
+    .filter(([title, error]) => !titles.has(title) || isUnwritten(error))
+    .map(([title, error]) => ({ title, message: messageOf(error), cause: causeOf(error) }))
+  const byCause = Map.groupBy([...own, ...untold], ({ title, cause }) => {
+    return `${partsOf(title).kind} ${cause}`
   })
-  const unready = [...byMessage.values()].map((group) => {
-    const [[title, message] = ['', '']] = group
-    const names = group.map(([one]) => partsOf(one).name)
+  const unready = [...byCause.values()].map((group) => {
+    const [{ title, message } = { title: '', message: '' }] = group
+    const names = group.map((one) => partsOf(one.title).name)
     const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
     const subject = `${partsOf(title).kind} ${names.slice(0, 3).join(', ')}${more}`
     // A person may have written the status.
@@ -68,6 +77,13 @@ export function problemsOf(
   if (objects.unreadable() === undefined) return [...unready, ...mistakes]
   return [...unready, ...mistakes, 'no archive was removed, because not everything can be read']
 }
+
+/** Whether an object could not be written, so that its status lacks what failed. */
+const isUnwritten = (error: unknown): boolean => error instanceof ApiError
+
+/** What failures of several files have in common: their messages name the file. */
+const causeOf = (error: unknown): string =>
+  (isUnwritten(error) && codeOf((error as ApiError).cause)) || messageOf(error)
 
 const titleOf = ({ kind, metadata }: StoredObject): string =>
   `${kind} ${metadata.namespace}/${metadata.name}`

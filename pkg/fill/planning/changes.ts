@@ -7,6 +7,7 @@ import {
   type Module,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../../base/errors/errors.ts'
 import {
   type ObjectKind,
   type Objects,
@@ -39,8 +40,8 @@ interface Compared {
   readonly objects: Objects
   readonly isAsked: (ref: StoredRef) => boolean
   readonly outlooks: ReadonlyMap<string, VersionOutlook>
-  /** Objects whose last work failed, with its errors. */
-  readonly failing: ReadonlyMap<string, string>
+  /** Objects whose last work failed, with its error. */
+  readonly failing: ReadonlyMap<string, unknown>
   readonly apiGroup: string
 }
 
@@ -56,7 +57,7 @@ export function changesBetween(compared: Compared): PlannedChange[] {
   const failed = new Set(merged.filter(({ action }) => action === 'fail').map(idOf))
   const unexplained = [...failing]
     .filter(([id]) => !failed.has(id) && !id.startsWith('Version ') && !id.startsWith('Depot '))
-    .map(([id, message]) => failedChange(id, message))
+    .map(([id, error]) => failedChange(id, messageOf(error)))
   return [...merged, ...unexplained].toSorted(inOrder)
 }
 

@@ -236,7 +236,7 @@ describe('work that fails', () => {
     const waitsMs = startedMs.slice(1).map((ms, index) => ms - (startedMs[index] ?? 0))
     const doubled = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((seconds) => seconds * 1000)
     expect(waitsMs).toEqual([...doubled, 900_000, 900_000])
-    expect([...queue.failing]).toEqual([['a', 'unavailable']])
+    expect([...queue.failing]).toEqual([['a', new Error('unavailable')]])
 
     fails = false
     await vi.advanceTimersByTimeAsync(900_000)

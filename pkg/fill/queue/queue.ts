@@ -92,8 +92,8 @@ export class Queue {
   readonly #again = new Map<string, Priority>()
   /** How often in a row the work on a key has failed. */
   readonly #failures = new Map<string, number>()
-  /** The errors of their last work. */
-  readonly #failing = new Map<string, string>()
+  /** The keys whose last work failed, with its error. */
+  readonly #failing = new Map<string, unknown>()
   /** Failed keys that `idle` waits for. */
   readonly #retried = new Set<string>()
   readonly #stop = new AbortController()
@@ -120,8 +120,8 @@ export class Queue {
     })
   }
 
-  /** Keys whose last work failed, with its errors. */
-  get failing(): ReadonlyMap<string, string> {
+  /** Keys whose last work failed, with its error. */
+  get failing(): ReadonlyMap<string, unknown> {
     return this.#failing
   }
 
@@ -226,8 +226,7 @@ export class Queue {
     const { kind, log, random = Math.random, tries = 1 } = this.#options
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
-    const message = messageOf(error)
-    this.#failing.set(key, message)
+    this.#failing.set(key, error)
     this.#metrics.retries.inc({ kind })
     const delayMs = retryAfterOf(error) ?? backoffMs({ ...backoff, random }, failures)
     const reason = error instanceof Error && 'reason' in error ? error.reason : undefined
@@ -236,7 +235,7 @@ export class Queue {
       this.#retried.add(key)
     }
     log.warn(
-      { kind, key, failures, delayMs, reason, error: message, cause: causeOf(error) },
+      { kind, key, failures, delayMs, reason, error: messageOf(error), cause: causeOf(error) },
       'work on an object failed, Depot tries again',
     )
     this.addAfter(key, delayMs)

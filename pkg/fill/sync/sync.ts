@@ -80,8 +80,8 @@ export { notePublication } from './version/upload.ts'
 export interface Sync {
   /** Resolves when nothing is left to do now; work that is due later does not count. */
   idle(): Promise<void>
-  /** Objects whose last work failed and is tried again, such as `Version platform/vpc-1-2-0`, with its errors. */
-  failing(): Map<string, string>
+  /** Objects whose last work failed and is tried again, such as `Version platform/vpc-1-2-0`, with its error. */
+  failing(): Map<string, unknown>
   /** When the next of them is tried, in milliseconds since 1970. */
   nextTryMs(): number | undefined
   /**
@@ -133,7 +133,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       )
       const removals = Array.from(
         leaving.failing,
-        ([id, error]) => [`Removal of ${nameOfRemoval(context, id)}`, error] as const,
+        ([id, error]) => [titleOfRemoval(context, id), error] as const,
       )
       return new Map([...titled, ...removals])
     },
@@ -271,8 +271,10 @@ function queueOfRemovals(context: Context, { log, metrics, tries = 1 }: SyncOpti
   return leaving
 }
 
-const nameOfRemoval = ({ removals }: Context, id: string): string | undefined =>
-  removals.get(id)?.object.metadata.name
+function titleOfRemoval({ removals }: Context, id: string): string {
+  const removed = removals.get(id)
+  return `Removal of ${removed === undefined ? id : keyOf(removed.object.metadata)}`
+}
 
 function followChanges(context: Context, memory: StoredMemory): () => void {
   const conflicts = new DepotsInConflict(context)
