@@ -249,7 +249,7 @@ export function syncScenarios(where: string, open: Open): void {
       expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({
         reason: 'UpstreamNotFound',
         message:
-          'the stored archive is missing or altered: restore it from a backup; there is no tag 1.0.0',
+          'the stored archive is missing or altered, and upstream answered: there is no tag 1.0.0. If upstream no longer has it, restore the archive from a backup',
       })
     })
 

@@ -87,10 +87,10 @@ export function msOf(time: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** Clocks of replicas differ by less. */
+/** Largest difference between the clocks of replicas that is usual. */
 const skewMs = 60_000
 
-/** When something happened, or 0: a time in the future is of a clock that was wrong, and nothing waits for it. */
+/** The time of a past event, or 0. A time in the future comes from a clock that was wrong, and is ignored. */
 export function pastMsOf(time: string | undefined, nowMs: number): number {
   const ms = msOf(time) ?? 0
   return ms > nowMs + skewMs ? 0 : ms

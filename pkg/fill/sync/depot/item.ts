@@ -16,7 +16,7 @@ import { type Admission, admission, type HeldVersion, heldIn } from '../parent/h
 import { denialsOf, quarantine, reportException } from '../parent/quarantine.ts'
 import { listingOf, seenBefore } from '../parent/seen.ts'
 import { configOf } from '../parent/versions.ts'
-import { msOf, within } from '../timings.ts'
+import { pastMsOf, within } from '../timings.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf, upstreamFor } from './configs.ts'
 import {
   acceptAnnotation,
@@ -234,7 +234,7 @@ async function admissionOf(
   const { kind, config } = item
   const { identity, address, remembered } = source
   const { isAwaited } = choice
-  const lastMs = lastListedMs(depot, item)
+  const lastMs = lastListedMs(depot, item, context.clock())
   const versions = await markedVersions(context, depot.metadata.namespace, item, {
     versions: listed.versions,
     policy,
@@ -336,10 +336,11 @@ const itemBefore = (depot: StoredObject, { kind, name }: DepotItem) =>
   ((depot.status ?? {}) as DepotStatus).items?.find((one) => one.kind === kind && one.name === name)
 
 /** When the versions of an item were last listed without a failure; undefined if nobody knows. */
-function lastListedMs(depot: StoredObject, item: DepotItem): number | undefined {
+function lastListedMs(depot: StoredObject, item: DepotItem, nowMs: number): number | undefined {
   const before = itemBefore(depot, item)
   const { lastPoll } = (depot.status ?? {}) as DepotStatus
-  return before?.found !== undefined && before.message === undefined ? msOf(lastPoll) : undefined
+  const isListed = before?.found !== undefined && before.message === undefined
+  return (isListed && pastMsOf(lastPoll, nowMs)) || undefined
 }
 
 type UpstreamList = Awaited<ReturnType<typeof list>>

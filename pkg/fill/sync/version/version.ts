@@ -127,8 +127,9 @@ async function syncObject(
 function withLoss(failure: FillError, { isLost = false }: SyncAttempt): FillError {
   const { reason, message } = failure
   if (!isLost || reason !== 'UpstreamNotFound') return failure
-  const told = 'the stored archive is missing or altered: restore it from a backup'
-  return new FillError(reason, `${told}; ${message}`, { cause: failure })
+  const told = `the stored archive is missing or altered, and upstream answered: ${message}`
+  const remedy = 'If upstream no longer has it, restore the archive from a backup'
+  return new FillError(reason, `${told}. ${remedy}`, { cause: failure })
 }
 
 async function failed(
