@@ -6,7 +6,7 @@ import { FakeApiServer, type FakeObject } from './fake-api-server.ts'
 import { kubeconfigOf } from './kubeconfig.ts'
 import { type Watched, type WatchOptions, watchKubeconfig } from './watched.ts'
 
-/** Short waits without randomness. Nothing counts as silent that a busy machine only delays. */
+/** Short waits without randomness. Waits for a server that says nothing are long, because a busy machine delays answers. */
 export const fastTimings = {
   backoffMs: 10,
   backoffCapMs: 80,

@@ -58,7 +58,7 @@ export function apiServerFlags({
     '--audit-log-mode=blocking',
     '--audit-log-format=json',
     '--shutdown-delay-duration=0s',
-    // Their queues and their handlers take a fifth of the processor time of a start.
+    // Queues of requests and handlers of profiles take a fifth of the processor time of a start.
     '--enable-priority-and-fairness=false',
     '--profiling=false',
     '--v=1',

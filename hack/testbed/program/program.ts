@@ -23,7 +23,10 @@ interface Outcome {
 }
 
 const idle: ChildProcess[] = []
-/** The test file that uses the idle ones: a command may leave work in its process, whose output another file would see. */
+/**
+ * The test file that uses the idle ones. Another file gets new ones, because a command may leave work in its process, whose
+ * output that file would see.
+ */
 let file: string | undefined
 /** Those that run a command now. */
 const busy = new Set<ChildProcess>()
@@ -42,7 +45,9 @@ export async function runProgram(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
   const { testPath } = expect.getState()
-  if (testPath !== file) for (const other of idle.splice(0)) other.disconnect()
+  if (testPath !== file) {
+    for (const other of idle.splice(0)) if (other.connected) other.disconnect()
+  }
   file = testPath
   const child = waiting() ?? started()
   busy.add(child)
