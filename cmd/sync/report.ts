@@ -81,7 +81,7 @@ export function problemsOf(
 /** Whether an object could not be written, so that its status lacks what failed. */
 const isUnwritten = (error: unknown): boolean => error instanceof ApiError
 
-/** What failures of several files have in common: their messages name the file. */
+/** The part that failures of several files have in common: their messages name the file. */
 const causeOf = (error: unknown): string =>
   (isUnwritten(error) && codeOf((error as ApiError).cause)) || messageOf(error)
 

@@ -81,7 +81,7 @@ function askedFor(config: AnyConfig, { kind, spec }: StoredObject, depot?: Store
   return parts.filter(Boolean).join(', ')
 }
 
-/** What upstream answered to the configs of a Depot, the one in question first. */
+/** The answers of upstream to the configs of a Depot, to the one in question first. */
 function polledBy({ status }: StoredObject, { name: asked }: Where): string {
   const { items = [], lastPoll } = (status ?? {}) as NonNullable<Depot['status']>
   const first = items.toSorted((a, b) => Number(b.name === asked) - Number(a.name === asked))

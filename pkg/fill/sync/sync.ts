@@ -288,8 +288,8 @@ function followChanges(context: Context, memory: StoredMemory): () => void {
       context.wake(affected, priority)
     }
     conflicts.follow(ref, after)
-    if (after === undefined)
-      for (const depot of conflicts.waitingFor(ref)) context.wake(depot, 'user')
+    if (after !== undefined || ref.kind === 'Version') return
+    for (const depot of conflicts.waitingFor(ref)) context.wake(depot, 'user')
   })
 }
 
