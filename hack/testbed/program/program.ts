@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { expect } from 'vitest'
 import { bareEnvironment } from '../environment.ts'
 import { depotArguments } from './command.ts'
 
@@ -23,11 +22,6 @@ interface Outcome {
 }
 
 const idle: ChildProcess[] = []
-/**
- * The test file that uses the idle ones. Another file gets new ones, because a command may leave work in its process, whose
- * output that file would see.
- */
-let file: string | undefined
 /** Those that run a command now. */
 const busy = new Set<ChildProcess>()
 
@@ -44,11 +38,6 @@ export async function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
-  const { testPath } = expect.getState()
-  if (testPath !== file) {
-    for (const other of idle.splice(0)) if (other.connected) other.disconnect()
-  }
-  file = testPath
   const child = waiting() ?? started()
   busy.add(child)
   const { stdout, stderr } = child
