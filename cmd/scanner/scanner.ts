@@ -64,7 +64,7 @@ async function scanFolder(options: ScannerCommandOptions & { dir: string }): Pro
   const failed = scans.failures().map(({ key, message }) => `${key}: ${message}`)
   const failures = [...objects.mistakes(), ...failed]
   if (end === 'lost') {
-    failures.push(`${dir}: it is no longer locked, so the rest was not scanned: run it again`)
+    failures.push(`${dir}: this process lost its lock, so the rest was not scanned: run it again`)
   }
   await scans.stop()
   await objects.close()
