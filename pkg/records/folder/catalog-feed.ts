@@ -16,7 +16,7 @@ import type { ArchiveProbe } from './archive-state.ts'
 import type { Definitions, Resolution } from './definitions.ts'
 import { Digests } from './digests.ts'
 
-/** Maximum number of objects of one file that change in one step. More would delay requests. */
+/** Number of objects after which a step ends with its file, or within a larger file. More would delay requests. */
 const maxTogether = 1_000
 /** Maximum number of objects in a log line. */
 const maxNamed = 5
@@ -67,23 +67,20 @@ export class CatalogFeed {
     this.#loaded = true
   }
 
-  /** Passes on changes, those of one file in one step, so that no reader sees half of a change. */
+  /** Passes on changes in one step, so that no reader sees half of a change. */
   async take(changes: readonly Resolution<Resource>[], readMs: number): Promise<void> {
-    const turns = new Turns()
     const counts: Partial<Record<Effect, number>> = {}
     const objects: string[] = []
-    for (const ofFile of Map.groupBy(changes, ({ file }) => file).values()) {
-      for (let at = 0; at < ofFile.length; at += maxTogether) {
-        const step = ofFile.slice(at, at + maxTogether)
-        for (const { key, object } of step) this.#digests.set(key, object)
-        for (const { id, key, object } of step) {
-          const effect = this.#hand(id, key, object)
-          this.#lag.observe({ kind: key.kind }, (performance.now() - readMs) / 1000)
-          if (effect === undefined) continue
-          counts[effect] = (counts[effect] ?? 0) + 1
-          if (objects.length < maxNamed) objects.push(`${key.kind} ${key.namespace}/${key.name}`)
-        }
-        await turns.yieldIfDue()
+    const turns = new Turns()
+    for (const step of stepsOf(changes)) {
+      await turns.yieldIfDue()
+      for (const { key, object } of step) this.#digests.set(key, object)
+      for (const { id, key, object } of step) {
+        const effect = this.#hand(id, key, object)
+        this.#lag.observe({ kind: key.kind }, (performance.now() - readMs) / 1000)
+        if (effect === undefined) continue
+        counts[effect] = (counts[effect] ?? 0) + 1
+        if (objects.length < maxNamed) objects.push(`${key.kind} ${key.namespace}/${key.name}`)
       }
     }
     if (objects.length > 0) this.#log.info({ ...counts, objects }, 'manifests changed')
@@ -129,4 +126,22 @@ export class CatalogFeed {
       return false
     }
   }
+}
+
+/**
+ * Cuts changes into steps. Files that changed together stay together, because each platform of a release may have a file of its
+ * own, unless there are too many.
+ */
+function* stepsOf(changes: readonly Resolution<Resource>[]): Generator<Resolution<Resource>[]> {
+  let step: Resolution<Resource>[] = []
+  for (const ofFile of Map.groupBy(changes, ({ file }) => file).values()) {
+    for (let at = 0; at < ofFile.length; at += maxTogether) {
+      if (step.length > 0 && step.length + ofFile.length > maxTogether) {
+        yield step
+        step = []
+      }
+      step.push(...ofFile.slice(at, at + maxTogether))
+    }
+  }
+  yield step
 }

@@ -583,13 +583,22 @@ describe('a folder that becomes empty at once', () => {
   })
 })
 
-it('changes the objects of one file in one step', async () => {
-  const file = (system: string) =>
-    Array.from({ length: 800 }, (_, i) => moduleText(`m${i}`, system)).join('---\n')
-  await using source = await startSource({ 'a.yaml': file('aws') })
+it.each([
+  ['one file', ['a.yaml'], 80],
+  ['files that change together', ['a.yaml', 'b.yaml', 'c.yaml'], 1],
+])('changes the objects of %s in one step', async (_, files, count) => {
+  const contents = (system: string) =>
+    files.map((file) => {
+      const objects = Array.from({ length: count }, (_item, i) =>
+        moduleText(`${file[0]}${i}`, system),
+      )
+      return [file, objects.join('---\n')] as const
+    })
+  const sink = new SlowSink()
+  await using source = await startSource(Object.fromEntries(contents('aws')), { sink })
   const systems = () =>
     new Set(
-      [...source.sink.objects.values()].map((one) =>
+      Array.from(sink.resources, (one) =>
         one.kind === 'Module' ? one.spec.moduleConfig.provider : undefined,
       ),
     )
@@ -600,7 +609,7 @@ it('changes the objects of one file in one step', async () => {
     if (watching) setImmediate(look)
   }
   look()
-  await source.write('a.yaml', file('gcp'))
+  await Promise.all(contents('gcp').map(([file, text]) => source.write(file, text)))
   await vi.waitFor(() => expect([...systems()]).toEqual(['gcp']), wait)
   watching = false
   expect(new Set(seen)).toEqual(new Set([1]))
@@ -647,6 +656,15 @@ describe('READMEs', () => {
     await vi.waitFor(() => expect(get()).toBe('# Old\n'), wait)
   })
 })
+
+/** Takes each change as slowly as a busy processor. */
+class SlowSink extends RecordingSink {
+  override apply(change: Change): void {
+    const untilMs = performance.now() + 6
+    while (performance.now() < untilMs);
+    super.apply(change)
+  }
+}
 
 /** Refuses Modules with the name bad. */
 class ChoosySink extends RecordingSink {
