@@ -13,6 +13,7 @@ import {
   mistakeIn,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import {
   localDocs,
   openRegistry,
@@ -44,7 +45,7 @@ export async function compare(
   const compared = compareModules(from.docs, to.docs, { from: from.name, to: to.name })
   const users = from.version && registry && (await usersOf(registry, from.version))
   const print = { text: asText, markdown: asMarkdown, json: asJson }[options.output]
-  process.stdout.write(print(compared, users))
+  stdout.write(print(compared, users))
   return statuses[compared.verdict]
 }
 

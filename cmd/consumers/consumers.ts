@@ -1,5 +1,6 @@
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type ConsumersCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import { type Consumer, consumersIn, openBrowseApi, registryAddress } from '../registry/registry.ts'
 
 /** Prints who uses a module or provider. @throws OptionsError if the registry does not answer */
@@ -14,7 +15,7 @@ export async function consumers(
   await using api = await openBrowseApi(options, found.host)
   const { items } = await consumersIn(api, await api.objectAt(found.path))
   const chosen = options.outdated ? items.filter(isOutdated) : items
-  process.stdout.write({ text: asText, json: asJson, csv: asCsv }[options.output](chosen))
+  stdout.write({ text: asText, json: asJson, csv: asCsv }[options.output](chosen))
   return undefined
 }
 

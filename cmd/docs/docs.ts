@@ -10,6 +10,7 @@ import {
 } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type DocsCommandOptions, mistakeIn, OptionsError } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import { localDocs, openRegistry, registryModule } from '../registry/registry.ts'
 
 /**
@@ -39,7 +40,7 @@ export async function docs(
     process.stderr.write(`depot: ${plainText(problemText(problem))}\n`)
   if (inject !== undefined) await writeInto(at ? inject : await belowModule(path, inject), read)
   else
-    process.stdout.write(
+    stdout.write(
       output === 'json' ? plainText(`${JSON.stringify(read, null, 2)}\n`) : docsMarkdown(read),
     )
   return problems.length > 0 ? 1 : 0

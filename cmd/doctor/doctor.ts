@@ -9,7 +9,7 @@ import {
   type ServerCommandOptions,
   type SyncCommandOptions,
 } from '../../pkg/base/options/options.ts'
-import { runCommand } from '../../pkg/base/run/run.ts'
+import { runCommand, stdout } from '../../pkg/base/run/run.ts'
 import { createApi, loadConnection } from '../../pkg/records/kube/kube.ts'
 import { callerChecks, publishIssuerChecks } from './callers.ts'
 import { certificateChecks } from './certificate.ts'
@@ -149,6 +149,6 @@ function print({ output }: DoctorCommandOptions, found: readonly Found[]): numbe
     found.some((finding) => finding.status === one),
   )
   const report = { status: status ?? 'ok', checks: found }
-  process.stdout.write(output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : textOf(found))
+  stdout.write(output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : textOf(found))
   return status === 'failed' ? 1 : 0
 }

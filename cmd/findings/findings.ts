@@ -3,6 +3,7 @@ import { VersionFindings } from '../../pkg/api/browse/browse.ts'
 import { cycloneDxOf, findingsText, isAtLeast, sarifOf } from '../../pkg/api/findings/findings.ts'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type FindingsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import { openBrowseApi, registryAddress } from '../registry/registry.ts'
 
 const Scan = VersionFindings.shape.scans.element
@@ -34,7 +35,7 @@ export async function findings(
     sarif: () => asJson(sarifOf(found)),
     cyclonedx: () => asJson(cycloneDxOf(found)),
   }
-  process.stdout.write(plainText(print[options.output](found)))
+  stdout.write(plainText(print[options.output](found)))
   if (found.scans.some((scan) => scan.findings.some((one) => isAtLeast(one, options.failOn)))) {
     return 1
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ImportCommandOptions } from '../../pkg/base/options/options.ts'
-import { stopOnSignals, temporaryFolder } from '../../pkg/base/run/run.ts'
+import { stdout, stopOnSignals, temporaryFolder } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { localNetworks } from '../../pkg/fill/egress/egress.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
@@ -49,7 +49,7 @@ async function importArchives(
     metrics: createMetrics(),
   })
   using signals = stopOnSignals(stopped)
-  const progress = new Progress(process.stdout, { sources: addresses.length, dryRun })
+  const progress = new Progress(stdout, { sources: addresses.length, dryRun })
   try {
     const result = await importAll({
       ...options,

@@ -4,7 +4,7 @@ import {
   OptionsError,
   requireNone,
 } from '../../pkg/base/options/options.ts'
-import { folderProblem } from '../../pkg/base/run/run.ts'
+import { folderProblem, stdout } from '../../pkg/base/run/run.ts'
 import { programVersion } from '../../pkg/base/telemetry/telemetry.ts'
 import { asJson, asSarif, asText, lint as check } from '../../pkg/fill/lint/lint.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
@@ -27,6 +27,6 @@ export async function lint(options: LintCommandOptions, paths: readonly string[]
     throw new OptionsError([problem])
   })
   const print = { text: asText, json: asJson, sarif: asSarif }[options.output]
-  process.stdout.write(print(result, programVersion))
+  stdout.write(print(result, programVersion))
   return result.findings.some(({ level }) => level === 'error') ? 1 : 0
 }

@@ -6,6 +6,7 @@ import {
   type OutdatedCommandOptions,
 } from '../../pkg/base/options/options.ts'
 import { Slots } from '../../pkg/base/pacing/pacing.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import { programVersion } from '../../pkg/base/telemetry/telemetry.ts'
 import { openRegistry, tokenInFile } from '../registry/registry.ts'
 import { checks, type Item, type Registered } from './items.ts'
@@ -51,7 +52,7 @@ export async function outdated(
   for (const problem of problems)
     process.stderr.write(`depot: ${plainText(problemText(problem))}\n`)
   const print = { text: asText, json: asJson, sarif: asSarif, markdown: asMarkdown }[options.output]
-  process.stdout.write(plainText(print({ items: shown, problems, version: programVersion })))
+  stdout.write(plainText(print({ items: shown, problems, version: programVersion })))
   if (shown.some(({ findings }) => findings.length > 0)) return 1
   const isUnknown = ({ undecided, unscanned }: Item) => (undecided ?? unscanned) !== undefined
   return problems.length > 0 || shown.some(isUnknown) ? 2 : 0

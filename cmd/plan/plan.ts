@@ -1,7 +1,7 @@
 import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { closest, OptionsError, type PlanCommandOptions } from '../../pkg/base/options/options.ts'
-import { temporaryFolder } from '../../pkg/base/run/run.ts'
+import { stdout, temporaryFolder } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import {
@@ -84,7 +84,7 @@ function print(
   mistakes: readonly string[],
 ) {
   for (const mistake of mistakes) process.stderr.write(`depot: ${mistake}\n`)
-  process.stdout.write({ text: asText, json: asJson, markdown: asMarkdown }[output](changes))
+  stdout.write({ text: asText, json: asJson, markdown: asMarkdown }[output](changes))
   if (mistakes.length > 0 || hasFailures(changes)) return 1
   return hasDifferences(changes) ? 2 : 0
 }

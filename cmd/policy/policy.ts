@@ -1,6 +1,7 @@
 import { formatPath, unknownFieldsIn } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type PolicyCommandOptions } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { openPolicyFile, type Policy } from '../../pkg/fill/policy/policy.ts'
 import { keyOf, policiesOf, policyOf } from '../../pkg/fill/sync/sync.ts'
@@ -48,7 +49,7 @@ async function test(options: PolicyCommandOptions, operand: string): Promise<str
     })
   })
   const status = verdicts.every(({ state }) => state === 'ComesIn') ? 0 : 1
-  process.stdout.write(
+  stdout.write(
     output === 'json'
       ? `${JSON.stringify({ schema: 1, address, version, verdicts }, null, 2)}\n`
       : verdicts.map((verdict) => testText(verdict, address, version)).join(''),

@@ -1,6 +1,7 @@
 import { changeGroups, changeText, oneLine } from '../../pkg/api/changes/changes.ts'
 import { docsProblems, plainText, problemText } from '../../pkg/archives/docs/docs.ts'
 import type { PublishCommandOptions } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import type {
   ComparedVersion,
   PackedModule,
@@ -47,10 +48,10 @@ export async function finish(
   { shown, json, refusals, planned, run }: PublishWork,
 ): Promise<number> {
   const end = ({ outcome, text }: PublishEnd) => {
-    process.stdout.write(output === 'json' ? json(outcome) : plainText(`${text}\n`))
+    stdout.write(output === 'json' ? json(outcome) : plainText(`${text}\n`))
     return outcome === 'refused' ? 1 : 0
   }
-  if (output === 'text') process.stdout.write(shown)
+  if (output === 'text') stdout.write(shown)
   for (const { message } of refusals) process.stderr.write(`depot: ${message}\n`)
   if (refusals.length > 0) return end({ outcome: 'refused', text: 'refused: nothing was written' })
   return end(dryRun ? { outcome: 'planned', text: planned } : await run())

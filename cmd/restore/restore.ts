@@ -1,5 +1,6 @@
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type RestoreCommandOptions } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import { readBackup, restore as restoreRecords } from '../../pkg/records/backup/backup.ts'
 import { createApi, loadConnection } from '../../pkg/records/kube/kube.ts'
 
@@ -31,7 +32,7 @@ export async function restore(
       dryRun,
     })
     process.stderr.write(failures.map((failure) => `${failure}\n`).join(''))
-    process.stdout.write(
+    stdout.write(
       dryRun
         ? `${objects} objects would be restored, ${unchecked} of them into namespaces that do not exist yet\n`
         : `${objects} objects restored, ${statuses} with their status\n`,

@@ -16,6 +16,7 @@ import {
   madeFolderProblem,
   type Runnable,
   run,
+  stdout,
 } from '../../pkg/base/run/run.ts'
 import { serveAdmin } from '../../pkg/base/serving/serving.ts'
 import {
@@ -69,11 +70,11 @@ async function scanFolder(options: ScannerCommandOptions & { dir: string }): Pro
   await scans.stop()
   await objects.close()
   if (output === 'json') {
-    process.stdout.write(`${JSON.stringify({ schema: 1, scanned: done, failures }, null, 2)}\n`)
+    stdout.write(`${JSON.stringify({ schema: 1, scanned: done, failures }, null, 2)}\n`)
   } else {
     const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`
     const summary = `${count(done, 'archive')} scanned, ${count(failures.length, 'failure')}`
-    process.stdout.write(`${[...failures, summary].join('\n')}\n`)
+    stdout.write(`${[...failures, summary].join('\n')}\n`)
   }
   return failures.length > 0 ? 1 : 0
 }

@@ -8,6 +8,7 @@ import {
   OptionsError,
   type SnapshotCommandOptions,
 } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 
 /**
  * Takes a heap snapshot through the admin port.
@@ -26,7 +27,7 @@ export async function snapshot({ adminUrl, out }: SnapshotCommandOptions): Promi
   }
   const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
   if (out === undefined) {
-    await pipeline(body, process.stdout, { end: false })
+    await pipeline(body, stdout, { end: false })
     return ''
   }
   const file = createWriteStream(out, { mode: 0o600, flags: 'wx' })

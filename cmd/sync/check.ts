@@ -1,4 +1,5 @@
 import type { SyncCommandOptions } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import type { Fetching } from '../../pkg/fill/fetching/fetching.ts'
 import { asJson, asText, plan } from '../../pkg/fill/planning/planning.ts'
@@ -33,6 +34,6 @@ export async function checkFolder(
   })
   const mistakes = objects.mistakes()
   for (const mistake of mistakes) process.stderr.write(`depot: ${mistake}\n`)
-  process.stdout.write(output === 'json' ? asJson(changes) : asText(changes))
+  stdout.write(output === 'json' ? asJson(changes) : asText(changes))
   return mistakes.length > 0 || changes.some(({ action }) => action !== 'skip') ? 1 : 0
 }

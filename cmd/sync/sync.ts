@@ -10,6 +10,7 @@ import {
   run,
   type StatusLine,
   statusLine,
+  stdout,
   temporaryFolder,
 } from '../../pkg/base/run/run.ts'
 import {
@@ -78,7 +79,7 @@ async function fill(
   lost: AbortSignal,
 ): Promise<number> {
   const { apiGroup } = options
-  const line = options.output === 'json' ? silentLine : statusLine(process.stdout)
+  const line = options.output === 'json' ? silentLine : statusLine(stdout)
   const tally = { stored: 0, removed: 0 }
   const forget = trackProgress(objects, line, tally)
   const started = () =>
@@ -143,7 +144,7 @@ async function once(
   const summary = summaryOf(objects)
   if (options.output === 'json') {
     const result = { schema: 1, ...tally, outcome, summary, problems }
-    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
+    stdout.write(`${JSON.stringify(result, null, 2)}\n`)
   } else {
     for (const text of [...problems, outcome, summary]) if (text !== '') line.print(text)
   }

@@ -1,4 +1,3 @@
-import { constants } from 'node:os'
 import { RegistryError } from '../errors/errors.ts'
 import {
   type Command,
@@ -10,6 +9,7 @@ import {
 } from '../options/options.ts'
 import { flushLogs, programVersion } from '../telemetry/telemetry.ts'
 import { withSecretSources } from './secret-sources.ts'
+import { exitAfterOutput, stdout, watchStdout } from './stdout.ts'
 
 /** Maximum wait of the exit for a slow reader of the output, in milliseconds. */
 const flushMs = 1000
@@ -43,14 +43,14 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   alsoWrong,
 }: CommandRun<T, S>): Promise<void> {
   let status = 0
-  process.stdout.on('error', endQuietly)
+  watchStdout()
   try {
     const parsed = parseOptions(command, args, process.env)
-    if (parsed.kind === 'help') process.stdout.write(parsed.text)
-    else if (parsed.kind === 'version') process.stdout.write(`${programVersion}\n`)
+    if (parsed.kind === 'help') stdout.write(parsed.text)
+    else if (parsed.kind === 'version') stdout.write(`${programVersion}\n`)
     else {
       const result = await main(parsed)
-      if (typeof result === 'string') process.stdout.write(result)
+      if (typeof result === 'string') stdout.write(result)
       else status = result ?? 0
     }
   } catch (error) {
@@ -67,7 +67,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   await flushLogs(flushMs)
   // Work that still runs, such as a list that was being read when a signal came, must not keep the process. Text that was
   // just written to a pipe has to leave first.
-  process.stdout.write('', () => process.exit(status))
+  exitAfterOutput(status)
 }
 
 /** @throws every error that options cannot correct */
@@ -76,11 +76,5 @@ function asOptionsError(error: unknown): OptionsError {
   if (error instanceof RegistryError && error.reason === 'NotConfigured') {
     return new OptionsError([error.message])
   }
-  throw error
-}
-
-/** Exits as if killed by SIGPIPE when the reader of a pipe is gone, as after `| head`. @throws any other error */
-function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE)
   throw error
 }

@@ -12,6 +12,7 @@ export { httpPart } from './http-part.ts'
 export { opened } from './opened.ts'
 export type { Runnable } from './runnable.ts'
 export { type StatusLine, statusLine, type TextOutput } from './status-line.ts'
+export { stdout } from './stdout.ts'
 export { readTextFile } from './text-file.ts'
 
 const signals = ['SIGTERM', 'SIGINT'] as const
