@@ -77,6 +77,14 @@ it('takes a key without a value for an absent one, and leaves it in the file', a
   expect(read('vpc.yaml')).toContain('  versions:\n')
 })
 
+it('drops a note with the text that a killed process was writing to it', async () => {
+  const { notes } = await open()
+  await notes.put('stored', '[]')
+  write('.depot-removals/.stored.json.depot-tmp', '[{')
+  await notes.drop('stored')
+  expect(readdirSync(dir)).toEqual([])
+})
+
 describe('the README of a version', () => {
   const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
   const whole = (readme: string) => ({ data: { 'README.md': base64(readme) } })

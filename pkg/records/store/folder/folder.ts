@@ -1,5 +1,5 @@
 import { mkdirSync, rmdirSync } from 'node:fs'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { apiVersionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import { codeOf } from '../../../base/errors/errors.ts'
@@ -29,7 +29,7 @@ import {
   wholeKeeper,
 } from './object-rules.ts'
 import { Owners } from './owners.ts'
-import { changed, writeFile } from './write-file.ts'
+import { changed, removeFile, writeFile } from './write-file.ts'
 import { ShownObjects, Writes } from './writes.ts'
 
 interface FolderObjectsOptions {
@@ -81,7 +81,7 @@ function folderNotes(dir: string): Notes {
       await writeFile(fileOf(key), text)
     },
     async drop(key) {
-      await rm(fileOf(key), { force: true })
+      removeFile(fileOf(key))
       try {
         rmdirSync(folder)
       } catch {

@@ -106,12 +106,16 @@ export function changed(what: string, cause?: unknown): ApiError {
   return new ApiError('Conflict', message, { cause })
 }
 
-/** @throws ApiError Conflict if the file does not have the expected text */
-export function removeFile(path: string, expected: string): void {
+/**
+ * Removes a file, and the text that a killed process was writing to it.
+ *
+ * @param expected the text to remove; another text stays. Default: any text is removed, or none
+ * @throws ApiError Conflict if the file does not have the expected text
+ */
+export function removeFile(path: string, expected?: string): void {
   try {
-    if (!holds(path, expected)) throw changed(path)
-    rmSync(path)
-    rmSync(temporaryOf(path), { force: true })
+    if (expected !== undefined && !holds(path, expected)) throw changed(path)
+    for (const name of [path, temporaryOf(path)]) rmSync(name, { force: true })
   } catch (error) {
     if (error instanceof ApiError) throw error
     if (codeOf(error) === 'ENOENT') return
