@@ -54,7 +54,8 @@ export class Reflector {
   #comparingMs = 0
   #recovery: RecoveryState = untried
   #failures = 0
-  #wasStale = false
+  /** The last message about what is out of date. */
+  #toldStale = ''
   #lastContactMs = 0
   /** On the clock of `performance.now()`. */
   #bytesReadMs = 0
@@ -277,7 +278,7 @@ export class Reflector {
 
   #reportRecovery(): void {
     if (isSilent(this.#recovery)) return
-    this.#wasStale = false
+    this.#toldStale = ''
     if (this.#failures === 0) return
     const { target, log } = this.#options
     log.info({ kind: target.kind, failures: this.#failures }, 'watch recovered')
@@ -311,14 +312,13 @@ export class Reflector {
 
   #reportStale(): void {
     const { target, log, timings } = this.#options
-    if (this.#wasStale || !this.isStale) return
-    this.#wasStale = true
-    log.error(
-      { kind: target.kind, idleMs: timings.idleMs },
-      isSilent(this.#recovery)
-        ? 'watch brings nothing, changes are seen by lists alone: look for a proxy that buffers answers'
-        : 'nothing was heard from the API server, what is served may be out of date',
-    )
+    if (!this.isStale) return
+    const message = isSilent(this.#recovery)
+      ? 'watch brings nothing, changes are seen by lists alone: look for a proxy that buffers answers'
+      : 'nothing was heard from the API server, what is served may be out of date'
+    if (message === this.#toldStale) return
+    this.#toldStale = message
+    log.error({ kind: target.kind, idleMs: timings.idleMs }, message)
   }
 }
 

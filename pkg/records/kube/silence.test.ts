@@ -58,6 +58,24 @@ describe('a buffering proxy', () => {
   })
 })
 
+it('a buffering proxy is named even if the process was paused before', async () => {
+  let aheadMs = 0
+  await using fake = await startFakeCluster({
+    timings: { ...fastTimings, headersMs: 500 },
+    clock: () => Date.now() + aheadMs,
+    prepare: (api) => {
+      api.streamsLists = false
+      watchesOf(api, () => {
+        aheadMs += 3_600_000
+      })
+    },
+  })
+  const lines = (words: string) =>
+    fake.logs.filter(({ kind, msg }) => kind === 'Module' && msg.startsWith(words))
+  await vi.waitFor(() => expect(lines('watch brings nothing')).toHaveLength(1))
+  expect(lines('nothing was heard')).toHaveLength(1)
+})
+
 it('a server that ends the stream after each event is not asked again without a pause', async () => {
   const timings = { ...fastTimings, backoffMs: 200, backoffCapMs: 400, shortWatchMs: 1_000 }
   await using fake = await startFakeCluster({ timings })
