@@ -6,7 +6,8 @@ import type { ArchiveLocation, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
-const wait = { timeout: 20_000, interval: 20 }
+/** Looks at archives are up to 30 s apart if they take long, as on a busy machine. */
+const wait = { timeout: 120_000, interval: 20 }
 const files = { 'a.yaml': `${moduleText('vpc')}---\n${versionText('vpc', '1.0.0')}` }
 const archive = '../archives/modules/vpc/vpc-1.0.0.zip'
 const digestOf = (text: string) => createHash('sha256').update(text).digest('base64')
