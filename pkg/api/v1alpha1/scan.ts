@@ -83,9 +83,13 @@ const Findings = $constructor<Findings>('Findings', (schema, def) => {
   }
 })
 
+const findings = new Findings({ type: 'array', element: SecurityFinding })
+
 export const Scan = z.object({
   scannedAt: optionalText('Time when the scan ended, RFC 3339.'),
-  findings: new Findings({ type: 'array', element: SecurityFinding })
+  // Lazy, because the compiler of zod would take it for a plain array.
+  findings: z
+    .lazy(() => findings)
     .default([])
     .meta({ description: 'Findings of the scan, at most 2,000.', maxItems: maxFindings }),
 })
