@@ -7,8 +7,12 @@ type StandardOutput = Writable & { readonly isTTY?: boolean; readonly columns?: 
 
 let isComplete = true
 
-/** Tells the person once. The work goes on, because stopping it would not bring the output back. */
-function noteFailure(error: unknown): void {
+/**
+ * Tells the person once. The work goes on, because stopping it would not bring the output back. Exits as if killed by SIGPIPE
+ * if the reader of a pipe is gone, as after `| head`.
+ */
+function noteFailure(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE)
   if (isComplete) {
     process.stderr.write(`depot: the output is not complete: ${messageOf(error)}\n`)
   }
@@ -22,7 +26,7 @@ const file = (): Writable =>
       try {
         writeFileSync(1, chunk)
       } catch (error) {
-        noteFailure(error)
+        noteFailure(error as NodeJS.ErrnoException)
       }
       done()
     },
@@ -31,17 +35,16 @@ const file = (): Writable =>
 /** Standard output for results. Logs have their own. */
 export const stdout: StandardOutput = fstatSync(1).isFile() ? file() : process.stdout
 
-/** Keeps the process if the output cannot be written. Ends it if the reader of a pipe is gone. */
+/** Keeps the process if the output cannot be written. */
 export function watchStdout(): void {
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // As if killed by SIGPIPE, as after `| head`.
-    if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE)
-    noteFailure(error)
-  })
+  stdout.on('error', noteFailure)
 }
 
 /** Exits with the status when the output has left, with 1 in place of 0 if it is not complete. */
 export function exitAfterOutput(status: number): void {
-  // The event of a failed write can come after this callback.
-  stdout.write('', () => setImmediate(() => process.exit(isComplete ? status : status || 1)))
+  stdout.write('', (error) => {
+    // The event of a failed write can come later.
+    if (error) noteFailure(error)
+    process.exit(isComplete ? status : status || 1)
+  })
 }
