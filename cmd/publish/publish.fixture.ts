@@ -1,13 +1,15 @@
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { OptionsError, parseOptions, publishCommand } from '../../pkg/base/options/options.ts'
+import { stdout } from '../../pkg/base/run/run.ts'
 import { publish } from './publish.ts'
 
 /** Runs the command in this process, because starting another takes longer than the command. */
 export async function runPublish(dir: string, words: readonly string[]) {
   const written = { stdout: '', stderr: '' }
+  const streams = { stdout, stderr: process.stderr }
   const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+    vi.spyOn(streams[stream], 'write').mockImplementation((text: unknown) => {
       written[stream] += String(text)
       return true
     }),

@@ -2,6 +2,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -185,6 +187,40 @@ spec:
     expect(status).toBe(1)
     expect(stderr).toMatch(/breaks callers of 1\.0\.0: input cidr: .* Publish it as 2\.0\.0\n$/)
     expect((await publish('2.0.0')).status).toBe(0)
+  })
+
+  it('tells the person with the credentials of the storage what it answered', async () => {
+    const bucket = createServer((_, response) => {
+      response.writeHead(403, { 'content-type': 'application/xml' })
+      response.end('<Error><Code>AccessDenied</Code><Message>no PutObject</Message></Error>')
+    }).listen(0, '127.0.0.1')
+    await once(bucket, 'listening')
+    const { port } = bucket.address() as AddressInfo
+    put(join(dir, 'storage.yaml'), 's3: { bucket: archives, region: eu-west-1 }\n')
+    const words = [
+      '--version',
+      '1.0.0',
+      '--storage-config',
+      'storage.yaml',
+      '--archives',
+      'archives',
+    ]
+    const { status, stderr } = await runProgram(
+      dir,
+      ['publish', 'module', 'vpc', ...flags, ...words],
+      {
+        DEPOT_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+        AWS_ACCESS_KEY_ID: 'id',
+        AWS_SECRET_ACCESS_KEY: 'key',
+      },
+    )
+    bucket.close()
+    expect({ status, stderr }).toEqual({
+      status: 3,
+      stderr: expect.stringMatching(
+        /refuses this registry \(s3 archives.*answered 403.*check AWS_ACCESS_KEY_ID/,
+      ) as string,
+    })
   })
 
   it('refuses files that look like secrets or states, unless each is accepted', async () => {

@@ -8,13 +8,7 @@ import {
   openArchiveStore,
   storageOfEnvironment,
 } from '../../pkg/archives/storage/storage.ts'
-import {
-  codeOf,
-  mayPass,
-  messageOf,
-  ReasonError,
-  RegistryError,
-} from '../../pkg/base/errors/errors.ts'
+import { codeOf, mayPass, ReasonError, RegistryError } from '../../pkg/base/errors/errors.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   mistakeIn,
@@ -22,6 +16,7 @@ import {
   type PublishCommandOptions,
 } from '../../pkg/base/options/options.ts'
 import { madeFolderProblem, stopOnSignals } from '../../pkg/base/run/run.ts'
+import { explained } from '../../pkg/fill/egress/egress.ts'
 import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
 import {
   addressText,
@@ -131,7 +126,7 @@ function statusOf(error: unknown): number {
   const isOfFiles = codeOf(error) !== ''
   const isExplained = error instanceof ReasonError && error.reason !== 'NotConfigured'
   if (!isUnread && !isOfFiles && !isExplained) throw error
-  process.stderr.write(plainText(`depot: ${messageOf(error)}\n`))
+  process.stderr.write(plainText(`depot: ${explained(error)}\n`))
   const isLater = isUnread || (error instanceof ReasonError && mayPass(error.reason))
   if (!isLater) return statuses.refused
   process.stderr.write('depot: nothing is published in part; run the same command again\n')
