@@ -14,7 +14,9 @@ it('sums up how many versions are held back', async () => {
     policy: { minimumAge: '7d' },
   })
   await scene.run()
-  expect(outcomeOf(scene.objects, { stored: 0, removed: 0 }, undefined)).toBe('2 held back')
+  expect(outcomeOf(scene.objects, { stored: 0, storedAgain: 0, removed: 0 }, undefined)).toBe(
+    '2 held back',
+  )
 })
 
 it('says why a status could not be written, whatever it says, in one line for all of a cause', async () => {

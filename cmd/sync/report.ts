@@ -15,7 +15,7 @@ const waitingReasons: readonly string[] = ['RateLimited', 'WaitingForSpool']
 interface Told {
   readonly synced?: boolean
   readonly drift?: object
-  readonly artifact?: object
+  readonly artifact?: { readonly storedAt?: string }
   readonly conditions?: readonly {
     readonly type: string
     readonly status: string
@@ -27,6 +27,8 @@ interface Told {
 /** The archives that a run has stored and removed. */
 export interface RunTally {
   stored: number
+  /** Archives that were missing or altered in storage, or that replace others. */
+  storedAgain: number
   removed: number
 }
 
@@ -36,11 +38,17 @@ export function trackProgress(objects: Objects, line: StatusLine, tally: RunTall
     if (ref.kind !== 'Version') return
     if (after === undefined && toldOf(before).artifact !== undefined) tally.removed += 1
     const isStored = toldOf(after).synced === true && toldOf(before).synced !== true
+    const isAgain = !isStored && isNewer(toldOf(after).artifact, toldOf(before).artifact)
     if (isStored) tally.stored += 1
+    if (isAgain) tally.storedAgain += 1
     if (line.isTerminal) line.draw(`${countsOf(objects)} ...`)
     else if (isStored) line.print(`stored ${ref.namespace}/${ref.name}`)
+    else if (isAgain) line.print(`stored again ${ref.namespace}/${ref.name}`)
   })
 }
+
+const isNewer = (after: Told['artifact'], before: Told['artifact']): boolean =>
+  after?.storedAt !== undefined && before !== undefined && after.storedAt !== before.storedAt
 
 /**
  * Lists the problems, and the removals that a person has to confirm. Objects with the same problem share a line.
@@ -120,7 +128,7 @@ function repeatsChildren(
 /** `+3 stored, ~1 drifted, 2 waiting until 14:12, 1 failed: REASON`; empty if there is nothing to say. */
 export function outcomeOf(
   objects: Objects,
-  { stored, removed }: RunTally,
+  { stored, storedAgain, removed }: RunTally,
   nextTryMs: number | undefined,
 ): string {
   const versions = objects.list('Version')
@@ -137,6 +145,7 @@ export function outcomeOf(
   const until = nextTryMs === undefined ? '' : ` until ${timeOfDay(nextTryMs)}`
   const parts = [
     stored > 0 && `+${stored} stored`,
+    storedAgain > 0 && `${storedAgain} stored again`,
     removed > 0 && `-${removed} removed`,
     drifted > 0 && `~${drifted} drifted`,
     heldBack > 0 && `${heldBack} held back`,

@@ -80,7 +80,7 @@ async function fill(
 ): Promise<number> {
   const { apiGroup } = options
   const line = options.output === 'json' ? silentLine : statusLine(stdout)
-  const tally = { stored: 0, removed: 0 }
+  const tally = { stored: 0, storedAgain: 0, removed: 0 }
   const forget = trackProgress(objects, line, tally)
   const started = () =>
     startSync({

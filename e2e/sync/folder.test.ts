@@ -116,7 +116,11 @@ describe('depot sync', () => {
   it('fetches archives again that were lost between two runs', async () => {
     const before = filesBelow(registry.archives)
     rmSync(registry.archives, { recursive: true })
-    expect(await sync()).toMatchObject({ status: 0, output: '4 of 4 versions are stored\n' })
+    const { status, output } = await sync()
+    expect(status).toBe(0)
+    const lines = output.split('\n')
+    expect(lines.slice(-3)).toEqual(['4 stored again', '4 of 4 versions are stored', ''])
+    expect(lines).toContain('stored again team/vpc-1-1-0')
     expect(filesBelow(registry.archives)).toEqual(before)
   })
 
@@ -128,7 +132,10 @@ describe('depot sync', () => {
     const whole = readFileSync(path)
     rmSync(path)
     writeFileSync(path, Buffer.alloc(whole.length))
-    expect(await sync('--verify')).toMatchObject({ status: 0 })
+    expect(await sync('--verify')).toMatchObject({
+      status: 0,
+      output: 'stored again team/vpc-1-1-0\n1 stored again\n4 of 4 versions are stored\n',
+    })
     expect(readFileSync(path).equals(whole)).toBe(true)
   })
 

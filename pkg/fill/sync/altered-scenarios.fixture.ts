@@ -1,5 +1,6 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
@@ -198,9 +199,13 @@ export function alteredScenarios(scene: () => Scene): void {
 
     it('is found when it is read again, and fetched again if upstream has the same content', async () => {
       const { path, before } = await altered()
-      await scene().run()
+      const lines: string[] = []
+      await scene().run({ log: createLogger('warn', { write: (line) => lines.push(line) }) })
       expect((await readFile(path)).equals(before)).toBe(true)
       expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(true)
+      expect(lines).toEqual([
+        expect.stringMatching(/vpc-1-0-0.*a stored archive is missing or altered/),
+      ])
     })
 
     it('is reported as lost if upstream has other content, and not replaced', async () => {

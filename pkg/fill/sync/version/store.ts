@@ -243,13 +243,19 @@ function isRestored(
 
 /** The outcome of a check. A lost archive is checked each time, until it is stored again. */
 function checked(
-  { metrics, verified }: Context,
-  { metadata: { uid } }: StoredObject,
+  { log, metrics, verified }: Context,
+  object: StoredObject,
   isWhole: boolean,
   seen: StoredState['seen'],
 ): StoredState {
+  const { uid, namespace, name } = object.metadata
   if (isWhole) verified.add(uid)
-  else metrics.verifyFailed('ArchiveLost')
+  else {
+    metrics.verifyFailed('ArchiveLost')
+    const version = `${namespace}/${name}`
+    const archive = versionStatus(object).artifact?.fileName
+    log.warn({ version, archive }, 'a stored archive is missing or altered')
+  }
   return { state: isWhole ? 'whole' : 'lost', isChecked: true, seen }
 }
 
