@@ -19,7 +19,13 @@ export function run(
   input = '',
   timeoutMs = 170_000,
 ): Promise<Outcome> {
-  const env = { ...process.env, KUBECONFIG: kind.kubeconfig, DOCKER_HOST: kind.dockerHost }
+  const env = {
+    ...process.env,
+    KUBECONFIG: kind.kubeconfig,
+    DOCKER_HOST: kind.dockerHost,
+    // Helm and kubectl end soon, and need not collect garbage before.
+    GOGC: '400',
+  }
   return new Promise((done) => {
     const options = { env, timeout: timeoutMs, maxBuffer: 2 ** 28 }
     const child = execFile(program, args, options, (err, stdout, stderr) => {
