@@ -1,6 +1,6 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
-import { pathOf, sampleVersions } from '../../hack/samples.ts'
 import { sampleStatus } from '../../hack/testbed/control-plane/sample-status.ts'
 import {
   apply,
@@ -148,19 +148,41 @@ export async function deleteRecords(): Promise<void> {
   for (const one of kinds) await run('kubectl', ['delete', one, '--all', '-A', '--timeout=60s'])
 }
 
-/** Copies the archives of the samples to the claim of the release, through a pod that mounts it. */
-export async function fillClaim(claim = `${release}-modules`): Promise<void> {
-  await startShell('filler', { claim })
-  const paths = sampleVersions().map(pathOf)
-  const tar = `tar -C '${kind.archives}' -c ${[...new Set(paths)].map((path) => `'${path}'`).join(' ')}`
-  const into = `kubectl -n ${namespace} exec -i filler -- tar -x -C /data -f -`
-  await must('sh', ['-c', `${tar} | ${into}`])
-  await kubectl('-n', namespace, 'delete', 'pod', 'filler', '--wait=false')
+/** Copies what is in a folder to the claim of the release, into the folder that its node has for it. */
+export async function store(folder: string): Promise<void> {
+  const claim = await json<Claim>('-n', namespace, 'get', 'pvc', `${release}-modules`)
+  const { spec } = await json<Volume>('get', 'pv', claim.spec.volumeName)
+  const node = spec.nodeAffinity.required.nodeSelectorTerms[0]?.matchExpressions[0]?.values[0]
+  const place = spec.hostPath?.path ?? spec.local?.path
+  const names = readdirSync(folder).map((name) => `'${name}'`)
+  // The user that the pods run as.
+  const owner = '--owner=65532 --group=65532'
+  const packed = `tar -C '${folder}' ${owner} -c ${names.join(' ')}`
+  await must('sh', ['-c', `${packed} | docker exec -i ${node} tar -x -C '${place}' -f -`])
 }
 
+interface Claim {
+  readonly spec: { readonly volumeName: string }
+}
+
+interface Volume {
+  readonly spec: {
+    readonly hostPath?: { readonly path: string }
+    readonly local?: { readonly path: string }
+    readonly nodeAffinity: {
+      readonly required: {
+        readonly nodeSelectorTerms: readonly {
+          readonly matchExpressions: readonly { readonly values: readonly string[] }[]
+        }[]
+      }
+    }
+  }
+}
+
+/** Copies the archives of the samples to the claim of the release. */
+export const fillClaim = (): Promise<void> => store(kind.archives)
+
 interface ShellOptions {
-  /** The claim that is mounted at /data. */
-  readonly claim?: string
   readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
@@ -168,10 +190,8 @@ interface ShellOptions {
 /** A pod with a shell, Terraform and an S3 server, that passes the restricted level. */
 export async function startShell(
   name: string,
-  { claim, command = ['sleep', '86400'], env = {} }: ShellOptions = {},
+  { command = ['sleep', '86400'], env = {} }: ShellOptions = {},
 ): Promise<void> {
-  const volume =
-    claim === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claim } }
   await apply([
     {
       apiVersion: 'v1',
@@ -195,7 +215,7 @@ export async function startShell(
             volumeMounts: [{ name: 'data', mountPath: '/data' }],
           },
         ],
-        volumes: [{ name: 'data', ...volume }],
+        volumes: [{ name: 'data', emptyDir: {} }],
       },
     },
   ])

@@ -28,6 +28,7 @@ import {
   metricOf,
   podsOf,
   startShell,
+  store,
   uninstall,
   url,
   versionsOf,
@@ -90,10 +91,7 @@ async function storeArchives(archives: Readonly<Record<string, Buffer>>): Promis
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), bytes)
   }
-  await startShell('filler', { claim: 'depot-modules' })
-  const into = `kubectl -n ${namespace} exec -i filler -- tar -x -C /data -f -`
-  await must('sh', ['-c', `tar -C '${folder}' -c . | ${into}`])
-  await kubectlHere('delete', 'pod', 'filler', '--wait=false')
+  await store(folder)
   rmSync(folder, { recursive: true })
 }
 
