@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cases } from '../../hack/chart/mistakes.fixture.ts'
-import { apply, kind, kubectl, must, namespace, run, until } from './cluster.fixture.ts'
+import { apply, kind, kubectl, must, namespace, podsIn, read, until } from './cluster.fixture.ts'
 import { install, makeNamespace, podsOf, uninstall, upgrade } from './release.fixture.ts'
 
 /* Values that cannot work, and secrets that differ from the values. */
@@ -54,32 +54,30 @@ describe('secrets that are wrong', () => {
     metadata: { name, namespace },
     stringData,
   })
+  /** The log of a pod's container, and of the one before it. */
+  const logsOf = async (pod: string): Promise<string> => {
+    const path = `/api/v1/namespaces/${namespace}/pods/${pod}/log`
+    const logs = [path, `${path}?previous=true`].map((one) => read(one).catch(() => ''))
+    return (await Promise.all(logs)).join('')
+  }
   const logOf = async (component: string): Promise<string> => {
     const [pod = ''] = await podsOf(component)
-    const logs = ['logs', pod, '--tail=20']
-    const [now, before] = [
-      await run('kubectl', ['-n', namespace, ...logs]),
-      await run('kubectl', ['-n', namespace, ...logs, '--previous']),
-    ]
-    return now.stdout + before.stdout
+    return logsOf(pod)
   }
 
-  const readinessOf = (pod: string): Promise<string> =>
-    kubectl(
-      '-n',
-      namespace,
-      'get',
-      'pod',
-      pod,
-      '-o',
-      'jsonpath={.status.conditions[?(@.type=="Ready")].status}',
-    )
+  const readinessOf = async (pod: string): Promise<string | undefined> => {
+    const found = (await podsIn()).find(({ metadata }) => metadata.name === pod)
+    return found?.status.conditions?.find(({ type }) => type === 'Ready')?.status
+  }
   const onlyPod = async (component: string): Promise<string> => (await podsOf(component))[0] ?? ''
   /** The termination message in the status of a pod. */
   const endingOf = async (component: string): Promise<string> => {
-    const states = '{.status.containerStatuses[*]'
-    const path = `jsonpath=${states}.state.terminated.message}${states}.lastState.terminated.message}`
-    return kubectl('-n', namespace, 'get', 'pod', await onlyPod(component), '-o', path)
+    const only = await onlyPod(component)
+    const found = (await podsIn(component)).find(({ metadata }) => metadata.name === only)
+    return (found?.status.containerStatuses ?? [])
+      .flatMap(({ state, lastState }) => [state, lastState])
+      .map(({ terminated }) => terminated?.message ?? '')
+      .join('')
   }
 
   it('the events of the pod name a Secret without its key, and the key', async () => {
@@ -168,11 +166,7 @@ describe('secrets that are wrong', () => {
     )
     const [bad = ''] = pods.filter((pod) => pod !== good)
     await until(
-      async () => {
-        const now = await run('kubectl', ['-n', namespace, 'logs', bad])
-        const before = await run('kubectl', ['-n', namespace, 'logs', bad, '--previous'])
-        return now.stdout + before.stdout
-      },
+      () => logsOf(bad),
       (log) =>
         log.includes('/etc/depot/gpg/private-key.asc is the key privateKey of the Secret signing'),
     )

@@ -59,16 +59,83 @@ export const kubectlHere = (...args: readonly string[]): Promise<string> =>
 
 export const namespace = 'depot-system'
 
-export async function apply(
-  objects: readonly unknown[],
-  ...flags: readonly string[]
-): Promise<void> {
-  const list = { apiVersion: 'v1', kind: 'List', items: objects }
-  await must('kubectl', ['apply', '--server-side', '-f', '-', ...flags], JSON.stringify(list))
+interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
 }
+
+interface ApplyOptions {
+  /** Applies the statuses. */
+  readonly status?: boolean
+  readonly manager?: string
+  /** Takes over fields of other managers. */
+  readonly force?: boolean
+}
+
+/** `kubectl apply --server-side` without its start, one object after another. */
+export async function apply(
+  objects: readonly object[],
+  { status = false, manager = 'kubectl', force = status }: ApplyOptions = {},
+): Promise<void> {
+  // The schemas of the resources require fields that a status lacks.
+  const query = `fieldManager=${manager}&force=${force}&fieldValidation=${status ? 'Ignore' : 'Strict'}`
+  for (const object of objects) {
+    const path = `${pathOf(object as Manifest)}${status ? '/status' : ''}`
+    const headers = { 'content-type': 'application/apply-patch+yaml' }
+    await send(`${path}?${query}`, { method: 'PATCH', headers, body: JSON.stringify(object) })
+  }
+}
+
+function pathOf({ apiVersion, kind: type, metadata }: Manifest): string {
+  const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+  const within = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`
+  const plural = `${type.toLowerCase()}${type.endsWith('s') ? 'es' : 's'}`
+  return `${group}${within}/${plural}/${metadata.name}`
+}
+
+/** Sends a request to the API. @throws Error with the answer of the API */
+async function send(path: string, request?: RequestInit): Promise<string> {
+  const answer = await fetch(`${kind.api}${path}`, request)
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${text}`)
+  return text
+}
+
+/** Reads a path of the API. */
+export const read = (path: string): Promise<string> => send(path)
 
 export async function json<T>(...args: readonly string[]): Promise<T> {
   return JSON.parse(await kubectl(...args, '-o', 'json')) as T
+}
+
+export interface Pod {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string }
+  readonly status: {
+    readonly podIP?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly containerStatuses?: readonly {
+      readonly restartCount: number
+      readonly state: { readonly terminated?: Ending }
+      readonly lastState: { readonly terminated?: Ending }
+    }[]
+  }
+}
+
+interface Ending {
+  readonly reason: string
+  readonly message?: string
+}
+
+/** The pods of the release, only of a component if it is named, with those that are terminating. */
+export async function podsIn(component?: string): Promise<Pod[]> {
+  const labels = ['app.kubernetes.io/instance=depot']
+  if (component !== undefined) labels.push(`app.kubernetes.io/component=${component}`)
+  const query = `labelSelector=${encodeURIComponent(labels.join(','))}`
+  const { items } = JSON.parse(await read(`/api/v1/namespaces/${namespace}/pods?${query}`)) as {
+    items: Pod[]
+  }
+  return items
 }
 
 export interface AuditEvent {

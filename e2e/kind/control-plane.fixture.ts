@@ -1,14 +1,17 @@
-import { kind, kubectlHere, must, run, until } from './cluster.fixture.ts'
+import { kind, must, podsIn, read, until } from './cluster.fixture.ts'
 import { sumOf } from './release.fixture.ts'
 
-/* Stops and starts the API server, and reads the logs of pods while kubectl cannot. */
+/* Stops and starts the API server, and reads the metrics of pods meanwhile. */
 
 const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml'
 const aside = '/root/kube-apiserver.yaml'
 const inNode = (...command: string[]): Promise<string> =>
   must('docker', ['exec', kind.node, ...command])
-const isUp = async (): Promise<boolean> =>
-  (await run('kubectl', ['get', '--raw', '/readyz'])).code === 0
+const isUp = (): Promise<boolean> =>
+  read('/readyz').then(
+    () => true,
+    () => false,
+  )
 
 /** Runs a function while the cluster has no API server. */
 export async function withoutApiServer<T>(work: () => Promise<T>): Promise<T> {
@@ -23,11 +26,8 @@ export async function withoutApiServer<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Addresses of the pods of a component, for the time without an API server. */
-export async function addressesOf(component: string): Promise<string[]> {
-  const selector = `app.kubernetes.io/component=${component}`
-  const path = 'jsonpath={.items[*].status.podIP}'
-  return (await kubectlHere('get', 'pods', '-l', selector, '-o', path)).split(' ')
-}
+export const addressesOf = async (component: string): Promise<string[]> =>
+  (await podsIn(component)).flatMap(({ status }) => status.podIP ?? [])
 
 /** The metrics of a pod, read from its node's network. */
 export const metricsAt = (address: string): Promise<string> =>
@@ -42,9 +42,7 @@ export async function silenceOf(address: string): Promise<number> {
   return Date.now() / 1000 - Math.max(...kinds.map((one) => sumOf(text, name, `kind="${one}"`)))
 }
 
-export async function restartsOf(component: string): Promise<number> {
-  const path = 'jsonpath={.items[*].status.containerStatuses[*].restartCount}'
-  const selector = `app.kubernetes.io/component=${component}`
-  const counts = await kubectlHere('get', 'pods', '-l', selector, '-o', path)
-  return counts.split(' ').reduce((sum, count) => sum + Number(count), 0)
-}
+export const restartsOf = async (component: string): Promise<number> =>
+  (await podsIn(component))
+    .flatMap(({ status }) => status.containerStatuses ?? [])
+    .reduce((sum, { restartCount }) => sum + restartCount, 0)

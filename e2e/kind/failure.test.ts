@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { kind, kubectl, kubectlHere, run, until } from './cluster.fixture.ts'
+import { kind, kubectl, kubectlHere, podsIn, run, until } from './cluster.fixture.ts'
 import { addressesOf, restartsOf, silenceOf, withoutApiServer } from './control-plane.fixture.ts'
 import {
   applySamples,
@@ -134,16 +134,13 @@ it('a memory limit that is too low: new pods end, and the old ones continue', as
   const container = { name: 'server', resources: { requests: { memory }, limits: { memory } } }
   await changeServer({ template: { spec: { containers: [container] } } }, false)
   await until(
-    () =>
-      kubectlHere(
-        'get',
-        'pods',
-        '-l',
-        'app.kubernetes.io/component=server',
-        '-o',
-        'jsonpath={.items[*].status.containerStatuses[*].lastState.terminated.reason}',
+    () => podsIn('server'),
+    (pods) =>
+      pods.some(({ status }) =>
+        status.containerStatuses?.some(
+          ({ lastState }) => lastState.terminated?.reason === 'OOMKilled',
+        ),
       ),
-    (reasons) => reasons.includes('OOMKilled'),
   )
   expect(await download(network, '2.0.0')).toBe(200)
   // The metric that warns before the limit is reached.
@@ -153,8 +150,8 @@ it('a memory limit that is too low: new pods end, and the old ones continue', as
   await kubectlHere('rollout', 'undo', 'deployment/depot-server')
   await kubectlHere('rollout', 'status', 'deployment/depot-server', '--timeout=90s')
   await until(
-    () => kubectlHere('get', 'pods', '-l', 'app.kubernetes.io/component=server', '-o', 'name'),
-    (names) => names.split('\n').length === 2,
+    () => podsIn('server'),
+    (pods) => pods.length === 2,
   )
 })
 

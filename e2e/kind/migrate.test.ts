@@ -56,8 +56,7 @@ beforeAll(async () => {
   const statuses = sampleStatus(kind.archives).filter(
     ({ kind: one, metadata }) => one !== 'ConfigMap' && metadata.name.startsWith('network'),
   )
-  const flags = ['--subresource=status', '--force-conflicts', '--validate=false']
-  await apply(JSON.parse(theirs(JSON.stringify(statuses))) as unknown[], ...flags)
+  await apply(JSON.parse(theirs(JSON.stringify(statuses))) as object[], { status: true })
 })
 afterAll(async () => {
   await uninstall()

@@ -11,6 +11,9 @@ import {
   must,
   namespace,
   type Outcome,
+  type Pod,
+  podsIn,
+  read,
   restricted,
   run,
   until,
@@ -88,14 +91,8 @@ export async function install(values: Values, options?: InstallOptions): Promise
 }
 
 /** Replaced pods serve their open connections for a few more seconds. */
-async function leavingPods(): Promise<string[]> {
-  const { items } = await json<{
-    items: { metadata: { name: string; deletionTimestamp?: string } }[]
-  }>('-n', namespace, 'get', 'pods', '-l', `app.kubernetes.io/instance=${release}`)
-  return items
-    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-    .map(({ metadata }) => metadata.name)
-}
+const leavingPods = async (): Promise<Pod[]> =>
+  (await podsIn()).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
 
 /** Events and logs of pods that did not become ready. */
 async function story(): Promise<string> {
@@ -133,9 +130,7 @@ export async function applySamples(): Promise<void> {
   await apply(statuses.filter((object) => object.kind === 'ConfigMap'))
   await apply(
     statuses.filter((object) => object.kind !== 'ConfigMap'),
-    '--subresource=status',
-    '--force-conflicts',
-    '--validate=false',
+    { status: true },
   )
 }
 
@@ -227,15 +222,10 @@ export const tokenOf = (account: string): Promise<string> =>
   kubectl('-n', namespace, 'create', 'token', account)
 
 /** Names of the pods of a component that are not terminating. */
-export async function podsOf(component: string): Promise<string[]> {
-  const selector = `app.kubernetes.io/instance=${release},app.kubernetes.io/component=${component}`
-  const { items } = await json<{
-    items: { metadata: { name: string; deletionTimestamp?: string } }[]
-  }>('-n', namespace, 'get', 'pods', '-l', selector)
-  return items
+export const podsOf = async (component: string): Promise<string[]> =>
+  (await podsIn(component))
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => metadata.name)
-}
 
 /** Stops all pods of a component. @param workload such as `deployment/depot-broker` */
 export async function stopAll(workload: string, component: string): Promise<void> {
@@ -309,7 +299,7 @@ export async function get(
 
 /** Asks one pod directly, without the Service. */
 export const getFrom = (pod: string, path: string, port = 8080): Promise<string> =>
-  kubectl('get', '--raw', `/api/v1/namespaces/${namespace}/pods/${pod}:${port}/proxy${path}`)
+  read(`/api/v1/namespaces/${namespace}/pods/${pod}:${port}/proxy${path}`)
 
 /** The download count of a version, as one pod sees it. */
 export async function countOf(pod: string, name: string, version: string): Promise<number> {

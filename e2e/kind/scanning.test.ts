@@ -8,12 +8,11 @@ import type { Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
 import {
   apply,
-  json,
   kind,
-  kubectl,
   kubectlHere,
   must,
   namespace,
+  read,
   requestsOf,
   run,
   until,
@@ -118,7 +117,11 @@ const versionOf = (type: 'Module' | 'Provider', version: string, fileName: strin
   })
 
 const statusOf = async (name: string): Promise<NonNullable<Version['status']>> =>
-  (await json<Version>('-n', team, 'get', `versions.depot.internal/${name}`)).status ?? {}
+  (
+    JSON.parse(
+      await read(`/apis/depot.internal/v1alpha1/namespaces/${team}/versions/${name}`),
+    ) as Version
+  ).status ?? {}
 
 /** Whether a pod of Depot can reach an address. */
 async function reaches(pod: string, address: string): Promise<boolean> {
@@ -127,9 +130,7 @@ async function reaches(pod: string, address: string): Promise<boolean> {
 }
 
 const asked = async (): Promise<string[]> =>
-  JSON.parse(
-    await kubectl('get', '--raw', `/api/v1/namespaces/${namespace}/pods/mirror:5000/proxy/asked`),
-  ) as string[]
+  JSON.parse(await read(`/api/v1/namespaces/${namespace}/pods/mirror:5000/proxy/asked`)) as string[]
 
 const scannerPod = async (): Promise<string> => (await podsOf('scanning'))[0] ?? ''
 

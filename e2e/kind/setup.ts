@@ -1,4 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +13,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     readonly kind: {
       readonly kubeconfig: string
+      /** The address of the API without TLS and credentials. A request costs a hundredth of a start of kubectl. */
+      readonly api: string
       /** The requests of service accounts to the API server, one JSON object a line. */
       readonly auditLog: string
       /** Ports of 127.0.0.1 that are forwarded to NodePort 30000 to 30003. */
@@ -81,8 +84,11 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
       async (tool) => [tool, await output(hack('tool'), [tool])] as const,
     ),
   )
+  const kubeconfig = join(cluster.folder, 'kubeconfig')
+  const { proxy, api } = await startProxy(kubeconfig)
   provide('kind', {
-    kubeconfig: join(cluster.folder, 'kubeconfig'),
+    kubeconfig,
+    api,
     auditLog: join(cluster.folder, 'audit/log'),
     ports: cluster.ports,
     archives,
@@ -92,9 +98,19 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
     tools: Object.fromEntries(tools) as Record<(typeof tools)[number][0], string>,
   })
   return () => {
+    proxy.kill()
     rmSync(archives, { recursive: true, force: true })
     if (!keep) execFileSync(hack('kind/cluster'), ['delete', name], { stdio: 'inherit' })
   }
+}
+
+/** `kubectl proxy`, which adds the credentials to requests. */
+async function startProxy(kubeconfig: string): Promise<{ proxy: ChildProcess; api: string }> {
+  const flags = ['--kubeconfig', kubeconfig, 'proxy', '--port=0']
+  // It would print an error for each request while a test has no API server.
+  const proxy = spawn('kubectl', flags, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const [line] = (await once(proxy.stdout, 'data')) as [Buffer]
+  return { proxy, api: `http://${/127\.0\.0\.1:\d+/.exec(String(line))?.[0]}` }
 }
 
 type Cluster = { readonly folder: string; readonly ports: readonly number[] }

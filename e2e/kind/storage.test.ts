@@ -116,12 +116,7 @@ beforeAll(async () => {
     ...inBucket('unread', false),
     ...inBucket('presigned', true),
   ])
-  await apply(
-    [statusOf('bucketed'), statusOf('unread'), statusOf('presigned')],
-    '--subresource=status',
-    '--force-conflicts',
-    '--validate=false',
-  )
+  await apply([statusOf('bucketed'), statusOf('unread'), statusOf('presigned')], { status: true })
 })
 
 it('archives of a claim and of a bucket are served', async () => {

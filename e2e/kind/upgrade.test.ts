@@ -60,8 +60,8 @@ it('an upgrade updates the definitions and loses no request', async () => {
   for (const { schema } of older.spec.versions)
     delete schema.openAPIV3Schema.properties.status.properties['archiveSizeBytes']
   // The state that an earlier release of the chart leaves.
-  const flags = ['--field-manager=helm', '--force-conflicts']
-  await apply([{ ...older, metadata: { name, labels, annotations }, status: undefined }], ...flags)
+  const left = { ...older, metadata: { name, labels, annotations }, status: undefined }
+  await apply([left], { manager: 'helm', force: true })
   const load = startLoad()
   await install({ server: { ...values.server, podAnnotations: { changed: 'twice' } } })
   const { answered, failed } = await load.stop()
