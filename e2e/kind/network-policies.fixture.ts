@@ -44,7 +44,8 @@ export async function startNetworkPolicies(): Promise<void> {
                 image: 'docker.io/depot/e2e-network-policies:e2e',
                 imagePullPolicy: 'Never',
                 securityContext: { privileged: true },
-                readinessProbe: {
+                // It ends once it has succeeded, and every one of its commands starts processes.
+                startupProbe: {
                   exec: { command: ['iptables', '-S', 'KUBE-ROUTER-FORWARD'] },
                   periodSeconds: 1,
                 },
