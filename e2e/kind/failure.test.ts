@@ -9,6 +9,7 @@ import {
   install,
   makeNamespace,
   metricOf,
+  ownEnd,
   podsOf,
   prepare,
   settledCount,
@@ -43,6 +44,7 @@ beforeAll(async () => {
   await makeNamespace()
   await install({
     server: {
+      ...ownEnd,
       anonymousAuth: true,
       replicaCount: 2,
       stats: { refreshInterval: '1s' },

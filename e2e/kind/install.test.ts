@@ -7,6 +7,7 @@ import {
   fillClaim,
   install,
   makeNamespace,
+  ownEnd,
   podsOf,
   startShell,
   tokenOf,
@@ -40,7 +41,7 @@ describe.each(['helm', 'helm3'] as const)('with %s', (name) => {
 
   beforeAll(async () => {
     await uninstall(helm)
-    warnings = await install({}, { helm })
+    warnings = await install({ server: ownEnd }, { helm })
     await applySamples()
     await fillClaim()
     await apply([

@@ -55,13 +55,23 @@ export const images: Values = {
   broker: { image: { repository: 'docker.io/dexidp/dex', tag: 'e2e' } },
 }
 
+/** Most suites send no requests to pods that end, and need not wait for those of Services. */
+const lifecycle = { preStop: { sleep: { seconds: 1 } } }
+
+/** For the server of suites that do: what the chart does itself. */
+export const ownEnd: Values = { lifecycle: undefined }
+
+/** Notices a second earlier that a pod has started, and waits as long for it as the chart does. */
+const probes = { startup: { periodSeconds: 1, failureThreshold: 60 } }
+
 /** The values of every release of the suite: these images, a port, and archives on a claim. */
 const base: Values = {
   ...images,
-  server: { service: { type: 'NodePort', nodePort: 30_000 } },
+  server: { service: { type: 'NodePort', nodePort: 30_000 }, lifecycle, probes },
+  ui: { lifecycle, probes },
   storage: { filesystem: { enabled: true, accessMode: 'ReadWriteOnce', singleNode: true } },
   // Most suites write the statuses of the samples themselves, and the controller would change them.
-  controller: { enabled: false },
+  controller: { enabled: false, probes },
 }
 
 export interface InstallOptions {

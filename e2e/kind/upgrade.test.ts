@@ -5,6 +5,7 @@ import {
   install,
   makeNamespace,
   metricOf,
+  ownEnd,
   podsOf,
   prepare,
   startLoad,
@@ -27,7 +28,7 @@ interface Definition {
   }
 }
 
-const values = { server: { anonymousAuth: true, replicaCount: 2 } }
+const values = { server: { ...ownEnd, anonymousAuth: true, replicaCount: 2 } }
 
 beforeAll(async () => {
   await makeNamespace()

@@ -7,6 +7,7 @@ import {
   download,
   install,
   makeNamespace,
+  ownEnd,
   podsOf,
   prepare,
   settledCount,
@@ -25,7 +26,7 @@ const outageMs = 330_000
 beforeAll(async () => {
   await makeNamespace()
   await install({
-    server: { anonymousAuth: true, replicaCount: 2, stats: { refreshInterval: '1s' } },
+    server: { ...ownEnd, anonymousAuth: true, replicaCount: 2, stats: { refreshInterval: '1s' } },
   })
   await prepare()
 })

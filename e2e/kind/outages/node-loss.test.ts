@@ -6,6 +6,7 @@ import {
   install,
   makeNamespace,
   metricOf,
+  ownEnd,
   startLoad,
   uninstall,
   untilServed,
@@ -56,7 +57,7 @@ beforeAll(async () => {
   await makeNamespace()
   await deleteRecords()
   await install({
-    server: { anonymousAuth: true, replicaCount: 2 },
+    server: { ...ownEnd, anonymousAuth: true, replicaCount: 2 },
     controller: { enabled: true, replicaCount: 2 },
     // A claim for one node would keep all pods on that node.
     storage: { filesystem: { enabled: false } },
