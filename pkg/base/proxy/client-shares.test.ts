@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { RegistryError } from '../errors/errors.ts'
+import { ClientShares } from './client-shares.ts'
 import { type Incoming, ReverseProxy } from './proxy.ts'
 
 /* Clients that read nothing, and those who wait for their places; with real connections. */
@@ -108,9 +109,25 @@ it('cuts no client that reads, however slowly', async () => {
       received[n] = (received[n] ?? 0) + ((socket.read() as Buffer | null)?.length ?? 0)
     }
   }, 20)
-  await expect.poll(answerFor('127.0.0.1')).toBe(ok)
-  await vi.waitFor(() => expect(Math.min(...received)).toBeGreaterThan(12_000_000))
+  const wait = { timeout: 120_000 }
+  await expect.poll(answerFor('127.0.0.1'), wait).toBe(ok)
+  await vi.waitFor(() => expect(Math.min(...received)).toBeGreaterThan(12_000_000), wait)
   clearInterval(reading)
+})
+
+it('cuts no client because this process was paused', async () => {
+  const waiting = { max: 1, ms: 60_000 }
+  const shares = new ClientShares({ max: 1, perClient: 1, waiting, stalledMs: 200 })
+  const cut = vi.fn<() => void>()
+  const place = await shares.enter('a')
+  place.unread(cut)
+  const next = shares.enter('a')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+  await new Promise((done) => setTimeout(done, 20))
+  expect(cut).not.toHaveBeenCalled()
+  place.leave()
+  const other = await next
+  other.leave()
 })
 
 it('tells clients behind a trusted proxy apart by what that proxy says', async () => {

@@ -27,9 +27,13 @@ export interface ClientPlace {
 
 interface Unread {
   readonly client: string
+  /** A number of beats. */
   readonly since: number
   readonly cut: () => void
 }
+
+/** Beats in the time after which a client has stalled. */
+const beatsUntilStalled = 4
 
 /**
  * Shares the connections to a server between its clients: none gets more than its share, and whoever does not read its
@@ -40,6 +44,9 @@ export class ClientShares {
   readonly #slots: Slots
   /** The longest unread ones come first. */
   readonly #unread = new Map<ClientPlace, Unread>()
+  /** Counts time while clients have something to read. If this process is paused, which is not their fault, that is one beat. */
+  #beats = 0
+  #beating: NodeJS.Timeout | undefined
 
   constructor(options: SharesOptions) {
     this.#options = options
@@ -74,18 +81,31 @@ export class ClientShares {
         leave()
       },
       unread: (cut) => {
-        if (!left) this.#unread.set(place, { client, cut, since: performance.now() })
+        if (left) return
+        this.#unread.set(place, { client, cut, since: this.#beats })
+        this.#beating ??= setInterval(() => this.#beat(), this.#beatMs).unref()
       },
       read: () => void this.#unread.delete(place),
     }
     return place
   }
 
+  get #beatMs(): number {
+    return this.#options.stalledMs / beatsUntilStalled
+  }
+
+  #beat(): void {
+    this.#beats += 1
+    if (this.#unread.size > 0) return
+    clearInterval(this.#beating)
+    this.#beating = undefined
+  }
+
   /** Ends the exchange that has been unread for the longest, if it has been for long enough. @param client default: any */
   #cutStalled(client?: string): void {
-    const stalled = performance.now() - this.#options.stalledMs
     for (const [place, unread] of this.#unread) {
-      if (unread.since > stalled) return
+      // The first beat may come at once.
+      if (this.#beats - unread.since <= beatsUntilStalled) return
       if (client !== undefined && unread.client !== client) continue
       this.#unread.delete(place)
       unread.cut()
