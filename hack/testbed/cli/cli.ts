@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
+import { lessGarbage } from '../less-garbage.ts'
 
 /** The CLIs that run the same tests, with their word for a signature by the registry's key. */
 export const clis = [
@@ -59,6 +60,7 @@ export class Workspace {
       TF_INPUT: '0',
       TF_REGISTRY_CLIENT_TIMEOUT: '60',
       CHECKPOINT_DISABLE: '1',
+      ...lessGarbage,
       ...environment,
     }
     onTestFinished(() => rmSync(this.#dir, { recursive: true, force: true }))

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lessGarbage } from '../less-garbage.ts'
 
 /** A server process that is started, asked to stop or killed, by its process id. */
 export interface Supervised {
@@ -16,8 +17,8 @@ export interface Supervised {
 
 const stopTimeoutMs = 10_000
 
-/** etcd and API servers collect garbage less often, which takes a fifth of their processor time. */
-const lessGarbage = { GOGC: '400', GOMEMLIMIT: '512MiB' }
+/** Above this, etcd and API servers collect garbage as often as they have to. */
+const mostMemory = { GOMEMLIMIT: '512MiB' }
 
 /**
  * Starts a process whose output goes to a file. It is ended when this process ends, and by its guard, a shell, when this
@@ -31,7 +32,7 @@ export function supervise(
   const log = openSync(logFile, 'a')
   const child = spawn(binary, args, {
     stdio: ['ignore', log, log],
-    env: { ...process.env, ...lessGarbage },
+    env: { ...process.env, ...lessGarbage, ...mostMemory },
   })
   closeSync(log)
   const { pid } = child
