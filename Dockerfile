@@ -12,12 +12,14 @@ RUN --mount=type=secret,id=ca \
     if [ -f /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
     npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
+# The images with git and with Trivy take this step from the plain one.
+RUN node hack/image/program.ts /image/app /packages.json
 COPY --from=runtime /var/lib/dpkg/status.d /runtime/var/lib/dpkg/status.d
 COPY --from=runtime /nodejs /runtime/nodejs
 # In the image with Trivy, also the Go modules that it is made of.
 COPY --from=runtime /usr/share/doc /runtime/usr/share/doc
 ARG SOURCE_DATE_EPOCH=0
-RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /image/app /runtime && \
+RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /image/app /packages.json /runtime && \
     install -D hack/image/depot /image/usr/bin/depot
 
 FROM runtime
