@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import type { Objects } from '../../records/store/store.ts'
 import { ScanScene } from './scan.fixture.ts'
 import { execScanner, trivyScanner } from './scan.ts'
@@ -46,11 +46,26 @@ it.skipIf(findIsolation() === undefined)(
 )
 
 it('ends a scanner that floods its errors, and remembers its last words alone', async () => {
-  await scene.scanner(`const chunk = Buffer.alloc(1 << 20, 'x'); for (;;) fs.writeSync(2, chunk)`)
+  const flooded = JSON.stringify(join(scene.folder, 'flooded'))
+  await scene.scanner(
+    `const chunk = Buffer.alloc(1 << 20, 'x')
+     for (let count = 1; ; count += 1) {
+       fs.writeSync(2, chunk)
+       if (count === 500) fs.writeFileSync(${flooded}, '')
+     }`,
+  )
   await scene.store('network', [main])
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
+  const deadline = new AbortController()
+  const spy = vi.spyOn(AbortSignal, 'timeout')
+  onTestFinished(() => spy.mockRestore())
+  spy.mockImplementation((ms) => (ms === 2_000 ? deadline.signal : timeout(ms)))
   const before = process.memoryUsage().rss
-  await scene.run({ deadlineMs: 2_000 })
+  const running = scene.run({ deadlineMs: 2_000 })
+  await expect.poll(() => scene.text('flooded')).toBe('')
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024)
+  deadline.abort(new DOMException('too late', 'TimeoutError'))
+  await running
   expect((await scene.scanned('network')).message).toMatch(
     /^scanner took longer than 2 s; --scan-deadline allows more: x+…?$/,
   )
@@ -211,7 +226,7 @@ it('gives back the slot of a version that needs no scan any more when its turn c
   await storeAgain('other')
   await scans.idle()
   expect([scans.done, scans.failures().map(({ key }) => key)]).toEqual([2, ['team/bad']])
-}, 10_000)
+})
 
 it('runs at most as many scans at a time as it has slots', async () => {
   const running = JSON.stringify(join(scene.folder, 'running'))

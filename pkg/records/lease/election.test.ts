@@ -4,6 +4,8 @@ import { TestLease } from './lease.fixture.ts'
 import { LeaseElection } from './lease.ts'
 
 const timings = { leaseMs: 600, renewMs: 400, retryMs: 50 }
+/** A lease that no replica loses, even if this process is paused. */
+const longTimings = { ...timings, leaseMs: 60_000, renewMs: 40_000 }
 let lease: TestLease
 
 beforeEach(() => {
@@ -11,7 +13,7 @@ beforeEach(() => {
 })
 
 /** A replica that waits for the lease, and records when it gets and loses it. */
-function replica(identity: string) {
+function replica(identity: string, wanted = timings) {
   const events: string[] = []
   const metrics = createMetrics({ version: 'test' })
   const election = new LeaseElection({
@@ -25,7 +27,7 @@ function replica(identity: string) {
     },
     log: createLogger('silent'),
     metrics,
-    timings,
+    timings: wanted,
   })
   onTestFinished(() => election.release())
   return { election, events, metrics }
@@ -34,7 +36,7 @@ function replica(identity: string) {
 const until = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
 
 it('gives the lease to one of two, and to the other when it is released', async () => {
-  const [one, two] = [replica('one'), replica('two')]
+  const [one, two] = [replica('one', longTimings), replica('two', longTimings)]
   one.election.start()
   await until(() => expect(one.election.held()).toBe(true))
   two.election.start()
@@ -71,7 +73,7 @@ it('stops its work before another replica can take the lease', async () => {
 })
 
 it('refuses writes while the lease is not held', async () => {
-  const { election } = replica('one')
+  const { election } = replica('one', longTimings)
   const object = { kind: 'ConfigMap', metadata: { namespace: 'team', name: 'written' } } as const
   const write = () => election.guard(lease.client()).create(object)
   await expect(write()).rejects.toMatchObject({ reason: 'NotHeld' })

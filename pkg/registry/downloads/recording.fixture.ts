@@ -36,10 +36,11 @@ export function record(orders: object, shell = 'exec "$@"'): Recorder {
   return {
     reports,
     async kill() {
-      const killedAt = Date.now()
       child.kill('SIGKILL')
       await closed
-      const journaled = reports.filter(({ at }) => at < killedAt - windowMs)
+      // A machine that paused the process before it was killed gave it no time to write.
+      const lastAt = reports.at(-1)?.at ?? 0
+      const journaled = reports.filter(({ at }) => at < lastAt - windowMs)
       return {
         least: journaled.at(-1)?.recorded ?? 0,
         // A burst may be recorded but not reported yet.
