@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
-import { hasReason, messageOf, printable, RegistryError } from '../../base/errors/errors.ts'
+import { codeOf, hasReason, messageOf, printable, RegistryError } from '../../base/errors/errors.ts'
 import {
   type Answer,
   discard,
@@ -263,9 +263,26 @@ function egressError(thrown: unknown, url: URL, asked: AbortSignal): unknown {
   // Errors of sockets, TLS and undici have a code.
   const hasCode = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
   if (!hasCode && !(thrown instanceof RegistryError)) return thrown
+  return new EgressError('Unreachable', `${at} cannot be reached: ${whyUnreachable(thrown)}`, {
+    cause,
+  })
+}
+
+/** Codes of OpenSSL for a certificate whose authority is unknown. */
+const untrusted: ReadonlySet<string> = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+])
+
+function whyUnreachable(thrown: unknown): string {
   const said = saidBy(messageOf(thrown))
-  const why = said.includes(':wrong version number:') ? 'the port does not speak TLS' : said
-  return new EgressError('Unreachable', `${at} cannot be reached: ${why}`, { cause })
+  if (said.includes(':wrong version number:')) return 'the port does not speak TLS'
+  if (!untrusted.has(codeOf(thrown))) return said
+  // Node advises a flag of its own, which people who run Depot cannot set.
+  return `${said.split(';')[0]}: an unknown authority signed its certificate. Name the file of the authority in NODE_EXTRA_CA_CERTS, or in --egress-ca-path of commands that fill a registry`
 }
 
 function parse(text: string): URL {
