@@ -53,7 +53,13 @@ export function reloadTls(
   served: Pair,
   { log, metrics, intervalMs }: { log: Logger; metrics: Metrics; intervalMs: number },
 ): { stop(): void } {
-  let { expiresAt } = served
+  let expiresAt = new Date(0)
+  const use = (pair: Pair): void => {
+    ;({ expiresAt } = pair)
+    if (expiresAt.getTime() > Date.now()) return
+    log.warn({ expiresAt }, 'the certificate has expired: clients refuse it until it is renewed')
+  }
+  use(served)
   gauge(metrics, {
     name: 'tls_certificate_expiry_timestamp_seconds',
     help: 'When the served certificate expires.',
@@ -63,8 +69,8 @@ export function reloadTls(
     try {
       const pair = readTlsFiles(files)
       server.setSecureContext({ cert: pair.cert, key: pair.key })
-      expiresAt = pair.expiresAt
-      log.info({ expiresAt }, 'certificate reloaded')
+      log.info({ expiresAt: pair.expiresAt }, 'certificate reloaded')
+      use(pair)
     } catch (error) {
       log.error({ err: error }, 'certificate not reloaded; the old one stays in use')
     }

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as tlsConnect } from 'node:tls'
+import { generate } from 'selfsigned'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { RunningServer } from '../../base/serving/serving.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
@@ -294,6 +295,29 @@ describe('TLS', () => {
         socket.destroy()
       }).once('error', reject)
     })
+
+  it('warns of a certificate that has expired, until a valid one is in its files', async () => {
+    const fixture = new Fixture()
+    const tls = certificate(fixture.dir, 'one')
+    const valid = readFileSync(tls.certPath)
+    const { private: key, cert } = await generate([{ name: 'commonName', value: 'old' }], {
+      notBeforeDate: new Date('2020-01-01'),
+      notAfterDate: new Date('2020-02-01'),
+    })
+    const validKey = readFileSync(tls.keyPath)
+    writeFileSync(tls.certPath, cert)
+    writeFileSync(tls.keyPath, key)
+    const { lines } = await start({ tls, tlsReloadMs: 20 }, fixture)
+    const warnings = () =>
+      lines.filter(({ msg }) => String(msg).startsWith('the certificate has expired')).length
+    expect(warnings()).toBe(1)
+    writeFileSync(tls.certPath, valid)
+    writeFileSync(tls.keyPath, validKey)
+    await vi.waitFor(() =>
+      expect(lines).toContainEqual(expect.objectContaining({ msg: 'certificate reloaded' })),
+    )
+    expect(warnings()).toBe(1)
+  })
 
   it('serves a new certificate when the files change, and keeps the old one while they are broken', async () => {
     const fixture = new Fixture()
