@@ -41,7 +41,7 @@ describe.each(['helm', 'helm3'] as const)('with %s', (name) => {
 
   beforeAll(async () => {
     await uninstall(helm)
-    warnings = await install({ server: ownEnd }, { helm })
+    warnings = await install({ server: ownEnd }, { helm, validate: true })
     await applySamples()
     await fillClaim()
     await apply([
