@@ -92,16 +92,17 @@ describe('a pool', () => {
   })
 
   it('waits for a connection before the deadline of the exchange starts, and reports when it is busy', async () => {
-    const answers: (() => void)[] = []
-    const origin = await serve((_incoming, outgoing) => void answers.push(() => outgoing.end('ok')))
-    const shared = pool({ connections: 1, totalMs: 400, waiting: { max: 1, ms: 10_000 } })
+    let requests = 0
+    const origin = await serve((_incoming, outgoing) => {
+      requests += 1
+      if (requests === 2) outgoing.end('ok')
+    })
+    const shared = pool({ connections: 1, totalMs: 2000, waiting: { max: 1, ms: 60_000 } })
     const first = shared.send({ origin }, get)
     const second = shared.send({ origin }, get)
     await expect(shared.send({ origin }, get)).rejects.toMatchObject({ reason: 'Unavailable' })
     // The first reaches its deadline; the second starts only then, with its full deadline.
     await expect(first).rejects.toSatisfy(isTimeout)
-    await expect.poll(() => answers.length).toBe(2)
-    answers[1]?.()
     expect(await text((await second).body)).toBe('ok')
   })
 
@@ -123,8 +124,8 @@ describe('a pool', () => {
     const origin = await serve((incoming, outgoing) => {
       if (incoming.url === '/body') outgoing.write('x')
     })
-    const shared = pool({ headersMs: 50, idleMs: 50 })
-    await expect(shared.send({ origin }, get)).rejects.toSatisfy(isTimeout)
+    await expect(pool({ headersMs: 50 }).send({ origin }, get)).rejects.toSatisfy(isTimeout)
+    const shared = pool({ idleMs: 50 })
     const { body } = await shared.send({ origin }, { ...get, path: '/body' })
     await expect(text(body)).rejects.toSatisfy(isTimeout)
     const gone = await serve(() => undefined)

@@ -81,7 +81,7 @@ it('closes a connection on which a request waits without a byte for too long', a
 })
 
 it('leaves a deadline to the second of two requests when the first is over', async () => {
-  const send = await start({ keepAliveMs: 60_000, idleMs: 200 })
+  const send = await start({ keepAliveMs: 60_000, idleMs: 1500 })
   const socket = await send(requestOf('/ready') + requestOf('/never'))
   await once(socket, 'close')
   expect(socket.bytesRead).toBeGreaterThan(0)
@@ -120,10 +120,11 @@ it('gives most requests little time to arrive, and an upload more', async () => 
 })
 
 it('keeps a silent connection whose request is worked on, and only that', async () => {
+  const ended = Promise.withResolvers<void>()
   const app = new Hono<ServingEnv>()
   app.get('/:work', async (c) => {
     if (c.req.param('work') === 'long') awaitWork(c)
-    await sleep(600)
+    await ended.promise
     return c.text('done')
   })
   const server = await serve({
@@ -133,9 +134,12 @@ it('keeps a silent connection whose request is worked on, and only that', async 
     log: createLogger('silent'),
     metrics: createMetrics({ version: 'test' }),
     waitingFor: () => [],
-    idleMs: 200,
+    idleMs: 1500,
   })
   onTestFinished(() => server.stop(0))
-  expect((await fetch(`${server.url}/long`)).status).toBe(200)
+  const long = fetch(`${server.url}/long`)
   await expect(fetch(`${server.url}/usual`)).rejects.toThrow('fetch failed')
+  // Its deadline would have passed before, because its request was sent first.
+  ended.resolve()
+  expect((await long).status).toBe(200)
 })
