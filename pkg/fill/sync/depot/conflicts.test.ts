@@ -26,3 +26,21 @@ it('a Depot waits for the resources of its own configs only, and while it is in 
   conflicts.follow(main, undefined)
   expect(conflicts.waitingFor(module('vpc'))).toEqual([])
 })
+
+it('a Depot waits in vain if the resource was deleted before its status said that it waits', async () => {
+  const { scene } = await sceneInFolder()
+  const spec = { moduleConfig: { ...config('vpc'), storageConfig }, versions: [] }
+  await scene.write('Module', 'vpc', spec)
+  await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs: [config('vpc')] })
+  await scene.run()
+  const conflicts = new DepotsInConflict({ objects: scene.objects, apiGroup: 'depot.internal' })
+  const main = { kind: 'Depot', namespace: 'team', name: 'main' } as const
+  const waiting = scene.object('Depot', 'main')
+  conflicts.follow(main, undefined)
+  expect(conflicts.waitsInVain(main, waiting)).toBe(false)
+  await scene.objects.delete(module('vpc'))
+  expect(conflicts.waitsInVain(main, undefined)).toBe(false)
+  expect(conflicts.waitsInVain(main, waiting)).toBe(true)
+  conflicts.follow(main, waiting)
+  expect(conflicts.waitsInVain(main, waiting)).toBe(false)
+})

@@ -1,7 +1,7 @@
 import { refOf, type StoredObject, type StoredRef } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
 import { keyOf } from '../objects.ts'
-import { type DepotStatus, itemsOf } from './configs.ts'
+import { type DepotItem, type DepotStatus, itemsOf } from './configs.ts'
 import { managedBy } from './made.ts'
 
 /** The Depots that wait until a resource of another owner is theirs, or is gone. */
@@ -20,6 +20,19 @@ export class DepotsInConflict {
     if (ref.kind !== 'Depot') return
     if (after !== undefined && isInConflict(after)) this.#depots.set(keyOf(ref), after)
     else this.#depots.delete(keyOf(ref))
+  }
+
+  /**
+   * Whether a Depot begins to wait for a resource that was deleted before its status said so. Ask before `follow`.
+   *
+   * @param after the object after a change; undefined if it was deleted
+   */
+  waitsInVain(ref: StoredRef, after: StoredObject | undefined): boolean {
+    if (ref.kind !== 'Depot' || after === undefined) return false
+    if (!isInConflict(after) || this.#depots.has(keyOf(ref))) return false
+    const isThere = ({ kind, objectName }: DepotItem) =>
+      this.#context.objects.get(kind, ref.namespace, objectName) !== undefined
+    return !itemsOf(after, managedBy(this.#context, after)).every(isThere)
   }
 
   /** Those with a config for a resource. */
