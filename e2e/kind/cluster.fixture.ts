@@ -12,12 +12,15 @@ export interface Outcome {
   readonly stderr: string
 }
 
+/** Limit of a program and of a request, below that of a test. */
+const mostMs = 170_000
+
 /** Runs a program against the cluster, and returns whatever its exit code is. */
 export function run(
   program: string,
   args: readonly string[],
   input = '',
-  timeoutMs = 170_000,
+  timeoutMs = mostMs,
 ): Promise<Outcome> {
   const env = {
     ...process.env,
@@ -96,7 +99,8 @@ function pathOf({ apiVersion, kind: type, metadata }: Manifest): string {
 
 /** Sends a request to the API. @throws Error with the answer of the API */
 async function send(path: string, request?: RequestInit): Promise<string> {
-  const answer = await fetch(`${kind.api}${path}`, request)
+  const signal = AbortSignal.timeout(mostMs)
+  const answer = await fetch(`${kind.api}${path}`, { signal, ...request })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${text}`)
   return text

@@ -109,8 +109,11 @@ async function startProxy(kubeconfig: string): Promise<{ proxy: ChildProcess; ap
   const flags = ['--kubeconfig', kubeconfig, 'proxy', '--port=0']
   // It would print an error for each request while a test has no API server.
   const proxy = spawn('kubectl', flags, { stdio: ['ignore', 'pipe', 'ignore'] })
-  const [line] = (await once(proxy.stdout, 'data')) as [Buffer]
-  return { proxy, api: `http://${/127\.0\.0\.1:\d+/.exec(String(line))?.[0]}` }
+  const ended = once(proxy, 'exit').then(([status]) => `kubectl proxy ended with ${String(status)}`)
+  const [line] = await Promise.race([once(proxy.stdout, 'data'), ended.then((text) => [text])])
+  const [address] = /127\.0\.0\.1:\d+/.exec(String(line)) ?? []
+  if (address === undefined) throw new Error(String(line))
+  return { proxy, api: `http://${address}` }
 }
 
 type Cluster = { readonly folder: string; readonly ports: readonly number[] }
