@@ -17,6 +17,8 @@ interface Where {
   readonly apiGroup: string
   /** The folder; undefined for a cluster. */
   readonly manifests: string | undefined
+  /** The folder of archives, if the person named it. */
+  readonly archives?: string | undefined
   /** The name that the question is about, whose config a Depot shows first. */
   readonly name: string
 }
@@ -180,13 +182,24 @@ function remedyFor(object: StoredObject, depot: StoredObject | undefined, where:
   if (ready.reason === 'BreakingChange') return edit(object, where, 'acceptBreaking', true)
   if (isDrifted && ready.status === 'False') return deleteOf(object, where)
   if (isDrifted) return `${again(object, where)} (it replaces the archive)`
-  return isTrue('Stalled')
-    ? `change what the message names, then: ${again(object, where)}`
-    : `nothing, it is tried again; at once with: ${again(object, where)}`
+  const isRefused = ready.reason !== 'RateLimited' && isRefusal(ready.message)
+  if (isTrue('Stalled') || isRefused) {
+    return `change what the message names, then: ${again(object, where)}`
+  }
+  return where.manifests === undefined
+    ? `nothing, it is tried again; at once with: ${again(object, where)}`
+    : `nothing, the next run tries again: ${again(object, where)}`
 }
 
-function again({ kind, metadata }: StoredObject, { apiGroup, manifests }: Where): string {
-  if (manifests !== undefined) return `depot sync --manifests ${manifests}`
+/** Whether an upstream or a storage wants other credentials, which no retry brings. */
+const isRefusal = (message: string): boolean => /\banswered (?:with status )?40[13]\b/.test(message)
+
+const syncOf = ({ manifests = '', archives }: Where): string =>
+  `depot sync --manifests ${manifests}${archives === undefined ? '' : ` --archives ${archives}`}`
+
+function again({ kind, metadata }: StoredObject, where: Where): string {
+  const { apiGroup } = where
+  if (where.manifests !== undefined) return syncOf(where)
   return `kubectl annotate ${kind.toLowerCase()}s.${apiGroup} ${metadata.name} --namespace ${metadata.namespace} ${apiGroup}/sync-requested-at="$(date)" --overwrite`
 }
 
@@ -197,7 +210,7 @@ function edit(
   value: boolean,
 ): string {
   if (where.manifests !== undefined)
-    return `set spec.${field}: ${value} in its manifest, then: depot sync --manifests ${where.manifests}`
+    return `set spec.${field}: ${value} in its manifest, then: ${syncOf(where)}`
   const patch = JSON.stringify({ spec: { [field]: value } })
   return `kubectl patch ${kind.toLowerCase()}s.${where.apiGroup} ${metadata.name} --namespace ${metadata.namespace} --type merge -p '${patch}'`
 }
@@ -206,5 +219,5 @@ function edit(
 function deleteOf({ metadata: { namespace, name } }: StoredObject, where: Where): string {
   return where.manifests === undefined
     ? `kubectl delete versions.${where.apiGroup} ${name} --namespace ${namespace}`
-    : `rm ${where.manifests}/versions/${namespace}/${name}.yaml && depot sync --manifests ${where.manifests}`
+    : `rm ${where.manifests}/versions/${namespace}/${name}.yaml && ${syncOf(where)}`
 }

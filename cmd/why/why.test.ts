@@ -92,6 +92,23 @@ status:
     - ${condition('Ready', 'False', 'SyncFailed', '1 of 1 configs failed; typo: github.com answered with status 404')}
 `,
 )
+for (const [name, answer] of [
+  ['refused', '403 AccessDenied'],
+  ['busy', '503 SlowDown'],
+] as const) {
+  writeFileSync(
+    join(dir, `registry/${name}.yaml`),
+    `apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: ${name}-1-0-0, namespace: team}
+spec: {type: Module, version: 1.0.0, moduleConfigRef: {name: ${name}, repoUrl: "https://github.com/acme/${name}"}}
+status:
+  synced: false
+  conditions:
+    - ${condition('Ready', 'False', 'StorageFailed', `the archive storage does not work (s3 archives answered ${answer})`)}
+`,
+  )
+}
 const why = (...args: readonly string[]) =>
   runProgram(dir, ['why', ...args, '--manifests', 'registry'])
 
@@ -126,6 +143,16 @@ it('names the field that accepts a version that breaks callers', async () => {
   expect(stdout).toContain(
     'mend it:   set spec.acceptBreaking: true in its manifest, then: depot sync --manifests registry\n',
   )
+})
+
+it.each([
+  ['refused', 'change what the message names, then: depot sync --manifests registry'],
+  ['busy', 'nothing, the next run tries again: depot sync --manifests registry'],
+])('says whether another run helps a version whose storage is %s', async (name, remedy) => {
+  const { stdout } = await why(`team/${name}-1-0-0`)
+  expect(stdout).toContain(`mend it:   ${remedy}\n`)
+  const named = await why(`team/${name}-1-0-0`, '--archives', 'stored')
+  expect(named.stdout).toContain(`mend it:   ${remedy} --archives stored\n`)
 })
 
 it('finds a Version by an address and its number, and answers in JSON', async () => {

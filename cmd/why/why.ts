@@ -1,5 +1,10 @@
 import { type Depot, normalizeVersion, type Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import { closest, OptionsError, type WhyCommandOptions } from '../../pkg/base/options/options.ts'
+import {
+  closest,
+  OptionsError,
+  type WhyCommandOptions,
+  whyCommand,
+} from '../../pkg/base/options/options.ts'
 import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
 import { explainAddress } from '../explain/explain.ts'
 import { openRecords } from '../records/records.ts'
@@ -37,7 +42,13 @@ export async function why(
       `${address} has no Version ${version}: depot why ${address} shows what was asked and skipped`,
     ])
   }
-  const where = { apiGroup: options.apiGroup, manifests: folder && options.manifests, name }
+  const { apiGroup, manifests, archives } = options
+  const where = {
+    apiGroup,
+    manifests: folder && manifests,
+    archives: archives === whyCommand.options.archives.default ? undefined : archives,
+    name,
+  }
   const stories = [...found, ...versions].map((object) => storyOf(object, objects, where))
   const isServed = found.some(({ kind }) => kind === 'Module' || kind === 'Provider')
   const served = isServed ? await explainAddress(options, address, version) : undefined
