@@ -102,6 +102,11 @@ async function send(path: string, request?: RequestInit): Promise<string> {
   const signal = AbortSignal.timeout(mostMs)
   const answer = await fetch(`${kind.api}${path}`, { signal, ...request })
   const text = await answer.text()
+  // The API server asks its clients to repeat a request while it starts and while a definition changes.
+  if (answer.status === 429) {
+    await new Promise((done) => setTimeout(done, 1000))
+    return send(path, request)
+  }
   if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${text}`)
   return text
 }
