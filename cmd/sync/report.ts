@@ -37,8 +37,8 @@ export function trackProgress(objects: Objects, line: StatusLine, tally: RunTall
   return objects.onChange((ref, before, after) => {
     if (ref.kind !== 'Version') return
     if (after === undefined && toldOf(before).artifact !== undefined) tally.removed += 1
-    const isStored = toldOf(after).synced === true && toldOf(before).synced !== true
-    const isAgain = !isStored && isNewer(toldOf(after).artifact, toldOf(before).artifact)
+    const isAgain = isNewer(toldOf(after).artifact, toldOf(before).artifact)
+    const isStored = !isAgain && toldOf(after).synced === true && toldOf(before).synced !== true
     if (isStored) tally.stored += 1
     if (isAgain) tally.storedAgain += 1
     if (line.isTerminal) line.draw(`${countsOf(objects)} ...`)
