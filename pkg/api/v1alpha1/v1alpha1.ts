@@ -173,7 +173,8 @@ function textOf(value: unknown): string {
   return text.length > maxText ? `${text.slice(0, maxText)}…` : text
 }
 
-function withoutNulls(value: unknown): unknown {
+/** A copy of a value without fields that are null. */
+export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isRecord(value)) return value
   return Object.fromEntries(

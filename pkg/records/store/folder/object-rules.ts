@@ -2,7 +2,13 @@
 
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { formatPath, isRecord, mistakesIn, parseResource } from '../../../api/v1alpha1/v1alpha1.ts'
+import {
+  formatPath,
+  isRecord,
+  mistakesIn,
+  parseResource,
+  withoutNulls,
+} from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Keeper } from '../../folder/folder.ts'
 import { ApiError, type JsonPatchOperation, type ObjectPatch } from '../../kube/kube.ts'
 import { record, textsIn, wholeObject } from '../memory.ts'
@@ -64,15 +70,7 @@ export function identified(
 }
 
 const hasNull = (value: unknown): boolean =>
-  value === null ||
-  (typeof value === 'object' && value !== undefined && Object.values(value).some(hasNull))
-
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls)
-  if (!isRecord(value)) return value
-  const present = Object.entries(value).filter(([, field]) => field !== null)
-  return Object.fromEntries(present.map(([name, field]) => [name, withoutNulls(field)]))
-}
+  value === null || (typeof value === 'object' && Object.values(value).some(hasNull))
 
 export function uidOf({
   kind,
