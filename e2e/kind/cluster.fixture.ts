@@ -26,8 +26,6 @@ export function run(
     ...process.env,
     KUBECONFIG: kind.kubeconfig,
     DOCKER_HOST: kind.dockerHost,
-    // Helm and kubectl end soon, and need not collect garbage before.
-    GOGC: '400',
   }
   return new Promise((done) => {
     const options = { env, timeout: timeoutMs, maxBuffer: 2 ** 28 }

@@ -18,7 +18,7 @@ import {
 } from './release.fixture.ts'
 
 /*
- * Both major versions of Helm install the chart with its defaults, except for the images and a claim for archives. Callers
+ * Both major versions of Helm install the chart with its defaults, except for the images, a claim for archives and quicker probes. Callers
  * send a token of a service account, and see what that account may read.
  */
 
