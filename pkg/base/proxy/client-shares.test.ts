@@ -90,15 +90,16 @@ it('leaves places to other addresses', async () => {
 /** To be polled while it is refused: a client reads nothing only once its connection is full. */
 const answerFor = (from: string) => () => firstLineOf(ask('/small', from))
 const ok = 'HTTP/1.1 200 OK'
+const wait = { timeout: 120_000 }
 
 it('gives the place of a client that reads nothing to the next one of its address', async () => {
   await occupy(perClient, () => '127.0.0.1')
-  await expect.poll(answerFor('127.0.0.1')).toBe(ok)
+  await expect.poll(answerFor('127.0.0.1'), wait).toBe(ok)
 })
 
 it('gives places to others although clients of many addresses hold all of them', async () => {
   await occupy(connections, (n) => `127.0.0.${2 + (n % 3)}`)
-  await expect.poll(answerFor('127.0.0.20')).toBe(ok)
+  await expect.poll(answerFor('127.0.0.20'), wait).toBe(ok)
 })
 
 it('cuts no client that reads, however slowly', async () => {
@@ -109,7 +110,6 @@ it('cuts no client that reads, however slowly', async () => {
       received[n] = (received[n] ?? 0) + ((socket.read() as Buffer | null)?.length ?? 0)
     }
   }, 20)
-  const wait = { timeout: 120_000 }
   await expect.poll(answerFor('127.0.0.1'), wait).toBe(ok)
   await vi.waitFor(() => expect(Math.min(...received)).toBeGreaterThan(12_000_000), wait)
   clearInterval(reading)

@@ -228,7 +228,7 @@ it('packs modules while storage of others does not answer', async () => {
       answered += 1
     }),
   )
-  await vi.waitFor(() => expect(sockets.length).toBeGreaterThanOrEqual(4), 5000)
+  await vi.waitFor(() => expect(sockets.length).toBeGreaterThanOrEqual(4))
   expect((await send(routes, path, archive)).status).toBe(201)
   expect(answered).toBe(0)
   leaving.abort()

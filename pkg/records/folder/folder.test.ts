@@ -7,7 +7,8 @@ import type { Change, Kind, Replacement, Resource, Version } from '../../api/v1a
 import { watchManifests } from './folder.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
-const wait = { timeout: 20_000, interval: 20 }
+/** Scans are up to 30 s apart if they take long, as on a busy machine. */
+const wait = { timeout: 120_000, interval: 20 }
 const broken = 'apiVersion: depot.internal/v1alpha1\nkind: [\n'
 const bomb = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
   .map((name, i, names) => `${name}: &${name} [${`*${names[i - 1] ?? 'none'},`.repeat(9)}]\n`)
