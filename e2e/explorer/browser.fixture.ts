@@ -101,18 +101,28 @@ function leaves(request: Request, url: URL, own: URL): boolean {
   return !request.isNavigationRequest() && new URL(request.frame().url()).host === own.host
 }
 
+/** Chromium cuts all connections when an interface of this machine comes or goes, as those of a kind cluster do. */
+async function throughChanges<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request()
+  } catch (error) {
+    if (!String(error).includes('ERR_NETWORK_CHANGED')) throw error
+    return await request()
+  }
+}
+
 /** Waits until the app has rendered a page. The server renders it earlier, but that page does not react yet. */
 function waitForApp(page: Page): void {
   const drawn = (): Promise<unknown> =>
     page.waitForFunction(() => document.querySelector('.app[aria-busy]') === null)
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)]
   page.goto = async (...args) => {
-    const response = await goto(...args)
+    const response = await throughChanges(() => goto(...args))
     await drawn()
     return response
   }
   page.reload = async (...args) => {
-    const response = await reload(...args)
+    const response = await throughChanges(() => reload(...args))
     await drawn()
     return response
   }
