@@ -100,7 +100,7 @@ it('a check lists differences of storage or upstream from the records, and write
   expect(await sync()).toMatchObject({
     status: 0,
     stdout: expect.stringContaining(
-      '+1 stored, ~1 drifted\n4 of 4 versions are stored\n',
+      '+1 stored, 1 stored again, ~1 drifted\n4 of 4 versions are stored\n',
     ) as string,
   })
 })
