@@ -16,7 +16,7 @@ import type { ArchiveProbe } from './archive-state.ts'
 import type { Definitions, Resolution } from './definitions.ts'
 import { Digests } from './digests.ts'
 
-/** Number of objects after which a step ends with its file, or within a larger file. More would delay requests. */
+/** Maximum number of objects that change in one step. More would delay requests. */
 const maxTogether = 1_000
 /** Maximum number of objects in a log line. */
 const maxNamed = 5
@@ -67,20 +67,23 @@ export class CatalogFeed {
     this.#loaded = true
   }
 
-  /** Passes on changes in one step, so that no reader sees half of a change. */
+  /** Passes on changes. No reader sees a part of those that belong together. */
   async take(changes: readonly Resolution<Resource>[], readMs: number): Promise<void> {
     const counts: Partial<Record<Effect, number>> = {}
     const objects: string[] = []
     const turns = new Turns()
-    for (const step of stepsOf(changes)) {
-      await turns.yieldIfDue()
-      for (const { key, object } of step) this.#digests.set(key, object)
-      for (const { id, key, object } of step) {
-        const effect = this.#hand(id, key, object)
-        this.#lag.observe({ kind: key.kind }, (performance.now() - readMs) / 1000)
-        if (effect === undefined) continue
-        counts[effect] = (counts[effect] ?? 0) + 1
-        if (objects.length < maxNamed) objects.push(`${key.kind} ${key.namespace}/${key.name}`)
+    for (const group of groupsOf(changes)) {
+      for (let at = 0; at < group.length; at += maxTogether) {
+        const step = group.slice(at, at + maxTogether)
+        for (const { key, object } of step) this.#digests.set(key, object)
+        for (const { id, key, object } of step) {
+          const effect = this.#hand(id, key, object)
+          this.#lag.observe({ kind: key.kind }, (performance.now() - readMs) / 1000)
+          if (effect === undefined) continue
+          counts[effect] = (counts[effect] ?? 0) + 1
+          if (objects.length < maxNamed) objects.push(`${key.kind} ${key.namespace}/${key.name}`)
+        }
+        await turns.yieldIfDue()
       }
     }
     if (objects.length > 0) this.#log.info({ ...counts, objects }, 'manifests changed')
@@ -128,20 +131,22 @@ export class CatalogFeed {
   }
 }
 
-/**
- * Cuts changes into steps. Files that changed together stay together, because each platform of a release may have a file of its
- * own, unless there are too many.
- */
-function* stepsOf(changes: readonly Resolution<Resource>[]): Generator<Resolution<Resource>[]> {
-  let step: Resolution<Resource>[] = []
+/** Groups the changes of one file, and the platforms of one version of a provider, each of which may have its own file. */
+function groupsOf(changes: readonly Resolution<Resource>[]): Iterable<Resolution<Resource>[]> {
+  const groups = new Set<Resolution<Resource>[]>()
+  const ofReleases = new Map<string, Resolution<Resource>[]>()
   for (const ofFile of Map.groupBy(changes, ({ file }) => file).values()) {
-    for (let at = 0; at < ofFile.length; at += maxTogether) {
-      if (step.length > 0 && step.length + ofFile.length > maxTogether) {
-        yield step
-        step = []
-      }
-      step.push(...ofFile.slice(at, at + maxTogether))
-    }
+    const releases = ofFile.flatMap(({ object }) => releaseOf(object) ?? [])
+    const group = releases.map((release) => ofReleases.get(release)).find(Boolean) ?? []
+    for (const release of releases) ofReleases.set(release, group)
+    for (const change of ofFile) group.push(change)
+    groups.add(group)
   }
-  yield step
+  return groups
+}
+
+function releaseOf(object: Resource | undefined): string | undefined {
+  if (object?.kind !== 'Version' || object.spec.type !== 'Provider') return undefined
+  const { metadata, spec } = object
+  return JSON.stringify([metadata.namespace, spec.providerConfigRef?.name, spec.version])
 }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -584,22 +585,13 @@ describe('a folder that becomes empty at once', () => {
   })
 })
 
-it.each([
-  ['one file', ['a.yaml'], 80],
-  ['files that change together', ['a.yaml', 'b.yaml', 'c.yaml'], 1],
-])('changes the objects of %s in one step', async (_, files, count) => {
-  const contents = (system: string) =>
-    files.map((file) => {
-      const objects = Array.from({ length: count }, (_item, i) =>
-        moduleText(`${file[0]}${i}`, system),
-      )
-      return [file, objects.join('---\n')] as const
-    })
-  const sink = new SlowSink()
-  await using source = await startSource(Object.fromEntries(contents('aws')), { sink })
+it('changes the objects of one file in one step', async () => {
+  const file = (system: string) =>
+    Array.from({ length: 800 }, (_, i) => moduleText(`m${i}`, system)).join('---\n')
+  await using source = await startSource({ 'a.yaml': file('aws') })
   const systems = () =>
     new Set(
-      Array.from(sink.resources, (one) =>
+      [...source.sink.objects.values()].map((one) =>
         one.kind === 'Module' ? one.spec.moduleConfig.provider : undefined,
       ),
     )
@@ -610,10 +602,40 @@ it.each([
     if (watching) setImmediate(look)
   }
   look()
-  await Promise.all(contents('gcp').map(([file, text]) => source.write(file, text)))
+  await source.write('a.yaml', file('gcp'))
   await vi.waitFor(() => expect([...systems()]).toEqual(['gcp']), wait)
   watching = false
   expect(new Set(seen)).toEqual(new Set([1]))
+})
+
+it('changes the platforms of a release in one step, although each has a file', async () => {
+  const platforms = ['darwin', 'linux', 'windows']
+  const write = (dir: string, retain: boolean) => {
+    for (const os of platforms) {
+      const spec = `type: Provider\n  version: 1.0.0\n  operatingSystem: ${os}\n  architecture: amd64\n  retain: ${retain}`
+      writeFileSync(
+        join(dir, `${os}.yaml`),
+        `apiVersion: depot.internal/v1alpha1\nkind: Version\nmetadata:\n  name: ${os}\nspec:\n  ${spec}\n`,
+      )
+    }
+  }
+  const sink = new SlowSink()
+  await using source = await startSource({}, { sink })
+  const retained = () =>
+    Array.from(sink.resources, (one) => one.kind === 'Version' && one.spec.retain === true)
+  write(source.dir, false)
+  await vi.waitFor(() => expect(retained()).toEqual([false, false, false]), wait)
+  const seen = new Set<string>()
+  let watching = true
+  const look = () => {
+    seen.add(retained().join())
+    if (watching) setImmediate(look)
+  }
+  look()
+  write(source.dir, true)
+  await vi.waitFor(() => expect(retained()).toEqual([true, true, true]), wait)
+  watching = false
+  expect([...seen]).toEqual(['false,false,false', 'true,true,true'])
 })
 
 describe('READMEs', () => {
