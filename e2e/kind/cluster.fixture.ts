@@ -96,14 +96,14 @@ function pathOf({ apiVersion, kind: type, metadata }: Manifest): string {
 }
 
 /** Sends a request to the API. @throws Error with the answer of the API */
-async function send(path: string, request?: RequestInit): Promise<string> {
+async function send(path: string, request?: RequestInit, retries = 30): Promise<string> {
   const signal = AbortSignal.timeout(mostMs)
   const answer = await fetch(`${kind.api}${path}`, { signal, ...request })
   const text = await answer.text()
   // The API server asks its clients to repeat a request while it starts and while a definition changes.
-  if (answer.status === 429) {
+  if (answer.status === 429 && retries > 0 && !path.includes('/proxy/')) {
     await new Promise((done) => setTimeout(done, 1000))
-    return send(path, request)
+    return send(path, request, retries - 1)
   }
   if (!answer.ok) throw new Error(`${path} is answered with ${answer.status}: ${text}`)
   return text

@@ -97,7 +97,7 @@ describe('a pool', () => {
       requests += 1
       if (requests === 2) outgoing.end('ok')
     })
-    const shared = pool({ connections: 1, totalMs: 2000, waiting: { max: 1, ms: 60_000 } })
+    const shared = pool({ connections: 1, totalMs: 5000, waiting: { max: 1, ms: 60_000 } })
     const first = shared.send({ origin }, get)
     const second = shared.send({ origin }, get)
     await expect(shared.send({ origin }, get)).rejects.toMatchObject({ reason: 'Unavailable' })

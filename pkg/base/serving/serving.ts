@@ -24,7 +24,10 @@ import { refuseMalformed } from './malformed.ts'
 import type { OnRequest } from './request-reports.ts'
 import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
-/** Loaded with the listener: made later, it would be a `Response` of the adapter, which that one sends again. */
+/**
+ * Loaded before the first request: the adapter then replaces the global `Response`, and one that is made of its own class is
+ * sent a second time.
+ */
 export { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'

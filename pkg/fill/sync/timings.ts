@@ -87,7 +87,7 @@ export function msOf(time: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** Largest difference between the clocks of replicas that is usual. */
+/** Usual limit of the difference between the clocks of replicas. */
 const skewMs = 60_000
 
 /** The time of a past event, or 0. A time in the future comes from a clock that was wrong, and is ignored. */

@@ -174,6 +174,7 @@ describe('a watch that breaks', () => {
       const idle = { kind: 'Module', reason: 'StreamIdle' }
       expect(await fake.metric('watch_restarts_total', idle)).toBeGreaterThan(0)
     })
+    expect(fake.api.requestsFor(paths.modules).length).toBeLessThan(10)
     clearInterval(beat)
     expect(fake.api.requestsFor(paths.providers)).toHaveLength(1)
     expect(fake.sink.replacements).toBe(6)
