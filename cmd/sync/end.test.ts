@@ -20,7 +20,7 @@ it('says that its folder is empty, such as an unmounted one, and not that anothe
   await vi.advanceTimersByTimeAsync(5_000)
   await lost.promise
   expect(written).toHaveBeenCalledWith(
-    `depot sync: ${join(dir, '.depot.lock')} is missing: the folder was moved or unmounted, or somebody removed the file. So this process ends; start it again\n`,
+    `depot sync: ${join(dir, '.depot.lock')} is missing: the folder was moved or unmounted, or somebody removed the file. So this process ends; start it again when it is alone and the folder is back\n`,
   )
 })
 

@@ -179,7 +179,9 @@ export async function onlyOne(
   onLost: () => void,
 ): Promise<FolderLock> {
   const stop = (why: string) => {
-    process.stderr.write(`${program}: ${why}. So this process ends; start it again\n`)
+    process.stderr.write(
+      `${program}: ${why}. So this process ends; start it again when it is alone and the folder is back\n`,
+    )
     onLost()
   }
   return lockFolder({ dir, program, onLost: stop }).catch(mistakeIn('--manifests'))

@@ -6,6 +6,9 @@ import { messageOf } from '../errors/errors.ts'
 import { contentsOf, watchContents } from '../files/files.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 
+/** Longest time that a timer of Node can wait. */
+const maxTimerMs = 2 ** 31 - 1
+
 export interface TlsFiles {
   readonly certPath: string
   readonly keyPath: string
@@ -53,13 +56,16 @@ export function reloadTls(
   served: Pair,
   { log, metrics, intervalMs }: { log: Logger; metrics: Metrics; intervalMs: number },
 ): { stop(): void } {
-  let expiresAt = new Date(0)
-  const use = (pair: Pair): void => {
-    ;({ expiresAt } = pair)
-    if (expiresAt.getTime() > Date.now()) return
-    log.warn({ expiresAt }, 'the certificate has expired: clients refuse it until it is renewed')
+  let { expiresAt } = served
+  let timer: NodeJS.Timeout | undefined
+  const warnOnceExpired = (): void => {
+    clearTimeout(timer)
+    const leftMs = expiresAt.getTime() - Date.now()
+    if (leftMs > 0) timer = setTimeout(warnOnceExpired, Math.min(leftMs, maxTimerMs)).unref()
+    else
+      log.warn({ expiresAt }, 'the certificate has expired: clients refuse it until it is renewed')
   }
-  use(served)
+  warnOnceExpired()
   gauge(metrics, {
     name: 'tls_certificate_expiry_timestamp_seconds',
     help: 'When the served certificate expires.',
@@ -70,14 +76,21 @@ export function reloadTls(
       const pair = readTlsFiles(files)
       server.setSecureContext({ cert: pair.cert, key: pair.key })
       log.info({ expiresAt: pair.expiresAt }, 'certificate reloaded')
-      use(pair)
+      expiresAt = pair.expiresAt
+      warnOnceExpired()
     } catch (error) {
       log.error({ err: error }, 'certificate not reloaded; the old one stays in use')
     }
   }
-  return watchContents([files.certPath, files.keyPath], {
+  const watching = watchContents([files.certPath, files.keyPath], {
     known: served.contents,
     intervalMs,
     onChange,
   })
+  return {
+    stop() {
+      clearTimeout(timer)
+      watching.stop()
+    },
+  }
 }

@@ -300,13 +300,16 @@ describe('TLS', () => {
     const fixture = new Fixture()
     const tls = certificate(fixture.dir, 'one')
     const valid = readFileSync(tls.certPath)
-    const { private: key, cert } = await generate([{ name: 'commonName', value: 'old' }], {
-      notBeforeDate: new Date('2020-01-01'),
-      notAfterDate: new Date('2020-02-01'),
-    })
+    const write = async (notAfterDate: Date) => {
+      const { private: key, cert } = await generate([{ name: 'commonName', value: 'old' }], {
+        notBeforeDate: new Date('2020-01-01'),
+        notAfterDate,
+      })
+      writeFileSync(tls.certPath, cert)
+      writeFileSync(tls.keyPath, key)
+    }
     const validKey = readFileSync(tls.keyPath)
-    writeFileSync(tls.certPath, cert)
-    writeFileSync(tls.keyPath, key)
+    await write(new Date('2020-02-01'))
     const { lines } = await start({ tls, tlsReloadMs: 20 }, fixture)
     const warnings = () =>
       lines.filter(({ msg }) => String(msg).startsWith('the certificate has expired')).length
@@ -317,6 +320,9 @@ describe('TLS', () => {
       expect(lines).toContainEqual(expect.objectContaining({ msg: 'certificate reloaded' })),
     )
     expect(warnings()).toBe(1)
+    // Expires while it is served.
+    await write(new Date(Date.now() + 2000))
+    await vi.waitFor(() => expect(warnings()).toBe(2))
   })
 
   it('serves a new certificate when the files change, and keeps the old one while they are broken', async () => {
