@@ -1,28 +1,18 @@
 import { expect, it } from 'vitest'
-import type { StoredObject } from '../../records/store/store.ts'
+import { storedVersion } from '../../records/store/stored-object.fixture.ts'
 import { eventsOf } from './version-events.ts'
 
-const published: StoredObject = {
-  kind: 'Version',
-  metadata: {
-    namespace: 'team',
-    name: 'vpc-1-0-0',
-    uid: 'a',
-    resourceVersion: '1',
-    generation: 1,
-    creationTimestamp: '2026-01-01T00:00:00Z',
-    labels: {},
-    annotations: {},
-    ownerReferences: [],
-    finalizers: [],
+const published = storedVersion(
+  {},
+  {
+    spec: {
+      type: 'Module',
+      version: '1.0.0',
+      moduleConfigRef: { name: 'vpc' },
+      upload: { sha256: '0'.repeat(64) },
+    },
   },
-  spec: {
-    type: 'Module',
-    version: '1.0.0',
-    moduleConfigRef: { name: 'vpc' },
-    upload: { sha256: '0'.repeat(64) },
-  },
-}
+)
 const eventsAfter = (status: object) => eventsOf({ ...published, status })
 const artifact = { sha256: '0'.repeat(64), storedAt: '2026-01-01T00:00:02Z' }
 

@@ -2,25 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { EventRecorder } from './events.ts'
-import type { StoredObject } from './types.ts'
+import { storedVersion } from './stored-object.fixture.ts'
 
-const object: StoredObject = {
-  kind: 'Version',
-  metadata: {
-    namespace: 'team',
-    name: 'vpc-1-0-0',
-    uid: 'a',
-    resourceVersion: '1',
-    generation: 1,
-    creationTimestamp: '2026-01-01T00:00:00Z',
-    labels: {},
-    annotations: {},
-    finalizers: [],
-    ownerReferences: [],
-  },
-  spec: {},
-  status: {},
-}
+const object = storedVersion()
 
 it('writes events that are recorded while it closes', async () => {
   const written: string[] = []

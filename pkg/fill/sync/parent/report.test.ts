@@ -1,25 +1,10 @@
 import { expect, it } from 'vitest'
+import { storedVersion } from '../../../records/store/stored-object.fixture.ts'
 import { reportOf } from './report.ts'
 
 const child = (version: string, status: object) => ({
   version,
-  child: {
-    kind: 'Version' as const,
-    metadata: {
-      name: `vpc-${version}`,
-      namespace: 'platform',
-      uid: version,
-      resourceVersion: '1',
-      generation: 1,
-      creationTimestamp: '2026-01-01T00:00:00Z',
-      labels: {},
-      annotations: {},
-      finalizers: [],
-      ownerReferences: [],
-    },
-    spec: {},
-    status,
-  },
+  child: storedVersion({ name: `vpc-${version}`, namespace: 'platform', uid: version }, { status }),
 })
 
 const stored = { synced: true, artifact: { fileName: 'vpc.zip' } }
