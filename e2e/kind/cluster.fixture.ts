@@ -22,11 +22,7 @@ export function run(
   input = '',
   timeoutMs = mostMs,
 ): Promise<Outcome> {
-  const env = {
-    ...process.env,
-    KUBECONFIG: kind.kubeconfig,
-    DOCKER_HOST: kind.dockerHost,
-  }
+  const env = { ...process.env, KUBECONFIG: kind.kubeconfig, DOCKER_HOST: kind.dockerHost }
   return new Promise((done) => {
     const options = { env, timeout: timeoutMs, maxBuffer: 2 ** 28 }
     const child = execFile(program, args, options, (err, stdout, stderr) => {

@@ -18,8 +18,8 @@ import {
 } from './release.fixture.ts'
 
 /*
- * Both major versions of Helm install the chart with its defaults, except for the images, a claim for archives, quicker probes and the
- * end of the explorer's pods. Callers send a token of a service account, and see what that account may read.
+ * Both major versions of Helm install the chart with its defaults, except for the images, a claim for archives, quicker probes
+ * and the end of the explorer's pods. Callers send a token of a service account, and see what that account may read.
  */
 
 const network =

@@ -73,11 +73,13 @@ const counts = new Map<Kind, number>()
 const compiled = new Map<Kind, z.ZodType>()
 
 function parserOf(kind: Kind): z.ZodType {
+  const ready = compiled.get(kind)
+  if (ready !== undefined) return ready
   const { schema } = kinds[kind]
   const count = (counts.get(kind) ?? 0) + 1
   counts.set(kind, count)
   if (count === compiledAfter) compiled.set(kind, compile(schema))
-  return compiled.get(kind) ?? schema
+  return schema
 }
 
 /**
