@@ -287,8 +287,7 @@ function followChanges(context: Context, memory: StoredMemory): () => void {
     for (const [affected, priority] of affectedBy(context, ref, before, after)) {
       context.wake(affected, priority)
     }
-    if (conflicts.waitsInVain(ref, after)) context.wake(ref, 'user')
-    conflicts.follow(ref, after)
+    if (conflicts.follow(ref, after)) context.wake(ref, 'user')
     if (after !== undefined || ref.kind === 'Version') return
     for (const depot of conflicts.waitingFor(ref)) context.wake(depot, 'user')
   })

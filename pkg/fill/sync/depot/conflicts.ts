@@ -15,24 +15,19 @@ export class DepotsInConflict {
     for (const depot of context.objects.list('Depot')) this.follow(refOf(depot), depot)
   }
 
-  /** @param after the object after a change; undefined if it was deleted */
-  follow(ref: StoredRef, after: StoredObject | undefined): void {
-    if (ref.kind !== 'Depot') return
-    if (after !== undefined && isInConflict(after)) this.#depots.set(keyOf(ref), after)
-    else this.#depots.delete(keyOf(ref))
-  }
-
   /**
-   * Whether a Depot begins to wait for a resource that was deleted before its status said so. Ask before `follow`.
-   *
    * @param after the object after a change; undefined if it was deleted
+   * @returns whether a Depot begins to wait for a resource that was deleted before its status said so
    */
-  waitsInVain(ref: StoredRef, after: StoredObject | undefined): boolean {
-    if (ref.kind !== 'Depot' || after === undefined) return false
-    if (!isInConflict(after) || this.#depots.has(keyOf(ref))) return false
+  follow(ref: StoredRef, after: StoredObject | undefined): boolean {
+    if (ref.kind !== 'Depot') return false
+    const key = keyOf(ref)
+    const wasWaiting = this.#depots.delete(key)
+    if (after === undefined || !isInConflict(after)) return false
+    this.#depots.set(key, after)
     const isThere = ({ kind, objectName }: DepotItem) =>
       this.#context.objects.get(kind, ref.namespace, objectName) !== undefined
-    return !itemsOf(after, managedBy(this.#context, after)).every(isThere)
+    return !wasWaiting && !itemsOf(after, managedBy(this.#context, after)).every(isThere)
   }
 
   /** Those with a config for a resource. */
